@@ -1,0 +1,37 @@
+# Every target sets up what it needs. All of it runs on the Node.js that package-lock.json pins.
+SHELL := /bin/bash
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+SETUP := node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+.PHONY: help setup start demo test lint format generate checkgenerate all
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(SETUP) ## Install the pinned packages, with install scripts off
+$(SETUP): package-lock.json package.json
+	npm ci --loglevel=error
+	@touch $@
+
+test: setup ## Pass all tests
+	vitest run
+
+lint: setup ## Check format, lint rules, protocol and types
+	biome check --error-on-warnings .
+	buf lint
+	tsc -p .
+
+format: setup ## Format and fix what can be fixed by itself
+	biome check --write .
+	buf format -w
+
+generate: setup ## Generate gen/ from proto/
+	buf generate
+
+checkgenerate: setup ## Fail if gen/ is stale
+	buf generate
+	@git diff --exit-code --stat -- gen && test -z "$$(git status --porcelain -- gen)" || { echo 'gen/ is stale: run "make generate" and commit it' >&2; exit 1; }
+
+all: lint checkgenerate test ## Everything that CI runs

@@ -1,0 +1,176 @@
+/**
+ * What the edge asks of the runner, and what the runner asks of a sandbox. Core types only: messages stay
+ * at the edges.
+ */
+import type { CallLimits } from '../../shared/limits.ts';
+import type {
+  Binding,
+  IssuedCall,
+  JournalEntry,
+  LogLine,
+  NormalizedProgram,
+  Outcome,
+  RunLimits,
+  Source,
+  StoredRun,
+} from '../core/model.ts';
+
+// ---- The core's side ---------------------------------------------------------------------------
+
+export interface StartRun {
+  readonly session: string;
+  readonly turn: string;
+  readonly callId: string;
+  readonly owner: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly program: NormalizedProgram;
+  readonly bindings: readonly Binding[];
+  readonly limits: RunLimits;
+}
+
+export interface ResumeRun {
+  readonly runId: string;
+  /** The names as they are now; only for the cause of a mismatch. */
+  readonly currentBindings: readonly Binding[];
+  readonly outcomes: readonly ReportedOutcome[];
+  readonly logLinesReceived: number;
+}
+
+/** An outcome as the core reports it. */
+export interface ReportedOutcome {
+  readonly index: number;
+  /** Empty: not stated. Required in resume. */
+  readonly callId: string;
+  /** Empty: not stated. Required in resume. */
+  readonly argumentsDigest: string;
+  /** Empty: the core has no id of its own. */
+  readonly operationId: string;
+  readonly outcome:
+    | Outcome
+    | { readonly tag: 'Waiting' }
+    | { readonly tag: 'Unknown'; readonly message: string };
+}
+
+/** A call to check and perform. */
+export interface PerformCall {
+  readonly index: number;
+  readonly callId: string;
+  readonly binding: string;
+  readonly source: Source;
+  readonly argumentsJson: string;
+  readonly argumentsDigest: string;
+  readonly sentBefore: boolean;
+}
+
+export interface DecisionRequest {
+  readonly index: number;
+  readonly callId: string;
+  readonly operationId: string;
+  readonly source: Source;
+  readonly argumentsJson: string;
+  readonly argumentsDigest: string;
+}
+
+export type RefusalCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'ALREADY_EXISTS' | 'FAILED_PRECONDITION';
+
+/** A run with its journal, for reading. */
+export interface RunRecord {
+  readonly run: StoredRun;
+  readonly journal: readonly JournalEntry[];
+}
+
+export type RunEvent =
+  | { readonly tag: 'Accepted'; readonly run: StoredRun; readonly attempt: number }
+  | { readonly tag: 'Call'; readonly call: PerformCall }
+  | { readonly tag: 'Log'; readonly line: LogLine }
+  | {
+      readonly tag: 'OutcomeRefused';
+      readonly index: number;
+      readonly callId: string;
+      readonly code: RefusalCode;
+      readonly message: string;
+    }
+  | { readonly tag: 'Waiting'; readonly run: StoredRun; readonly requests: readonly DecisionRequest[] }
+  | { readonly tag: 'Finished'; readonly record: RunRecord };
+
+export interface CodeRunner {
+  /**
+   * Runs one attempt. Yields Accepted, then Calls and Logs, then exactly one of Waiting or Finished.
+   * Throws AppError. `signal` aborts when the core went away: the run stays resumable.
+   */
+  start(
+    command: StartRun,
+    outcomes: AsyncIterable<ReportedOutcome>,
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent>;
+  resume(
+    command: ResumeRun,
+    outcomes: AsyncIterable<ReportedOutcome>,
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent>;
+  /** Cancels from any instance; gives a final run as it is. Undefined: no such run. */
+  cancel(runId: string): Promise<RunRecord | undefined>;
+  /** Lets no new attempt start, and resolves when none runs any more (or `deadlineMs` passed and the rest was released). */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+// ---- The sandbox's side ------------------------------------------------------------------------
+
+export interface SandboxJob {
+  readonly program: NormalizedProgram;
+  readonly createdAtMs: number;
+  /** 16 bytes. */
+  readonly seed: Uint8Array;
+  readonly limits: RunLimits;
+  readonly callLimits: CallLimits;
+  readonly bindings: readonly Binding[];
+}
+
+export type SandboxEndReason =
+  | 'Returned'
+  | 'Error'
+  | 'Timeout'
+  | 'Memory'
+  | 'OutputTooLarge'
+  | 'Lost'
+  | 'Violation';
+
+export interface SandboxEnd {
+  readonly reason: SandboxEndReason;
+  /** Absent: undefined, or it did not return. */
+  readonly valueJson?: string;
+  readonly message: string;
+  readonly errorName: string;
+  readonly line: number;
+  readonly column: number;
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+}
+
+export type SandboxEvent =
+  | { readonly tag: 'Started'; readonly fingerprint: string }
+  | {
+      readonly tag: 'Step';
+      /** Outcomes delivered before it. */
+      readonly delivered: number;
+      readonly calls: readonly IssuedCall[];
+      readonly logs: readonly LogLine[];
+      /** False on a piece of a step: more of it follows. */
+      readonly atRest: boolean;
+    }
+  | { readonly tag: 'End'; readonly end: SandboxEnd };
+
+/** One attempt in a sandbox. A lost connection is an End with reason Lost. */
+export interface SandboxAttempt {
+  readonly events: AsyncIterable<SandboxEvent>;
+  /** Queues an outcome; the sandbox delivers it when the program is at rest. Resolves when more may be sent. */
+  deliver(index: number, outcome: Outcome): Promise<void>;
+  /** Kills the process. Idempotent. */
+  kill(): void;
+}
+
+export interface Sandbox {
+  /** Throws AppError RESOURCE_EXHAUSTED or UNAVAILABLE from the first event. */
+  execute(job: SandboxJob): SandboxAttempt;
+}

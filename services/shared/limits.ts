@@ -1,0 +1,55 @@
+/**
+ * Every limit of the product, in one place. Units are in the names. A limit is checked before anything is
+ * buffered for it. Relations between limits are asserted at the end of this file.
+ */
+import assert from 'node:assert/strict';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Ranges of the platform's settings; a run keeps the values it started with. */
+export const settingRanges = {
+  timeoutMs: { min: 100, max: 600_000, initial: 30_000 },
+  memoryMb: { min: 16, max: 1024, initial: 64 },
+  outputBytes: { min: KiB, max: 32 * MiB, initial: 64 * KiB },
+} as const;
+
+export const limits = {
+  /** Ids and names that a caller gives: session, turn, call id, owner, connection id and name. */
+  idBytesMax: 256,
+  /** The program as the agent wrote it. */
+  codeBytesMax: 1 * MiB,
+  /** The program after normalization, as the sandbox gets it. */
+  programBytesMax: 2 * MiB,
+  /** The agent's reason. */
+  reasonBytesMax: 8 * KiB,
+  /** A message of a decider or an app error. */
+  messageBytesMax: 8 * KiB,
+  /** A whole catalog, and the connections in it. */
+  catalogBytesMax: 32 * MiB,
+  connectionsMax: 1000,
+  /** Calls of one run. */
+  callsMax: 10_000,
+  /** Calls of one run that are with the core at once; more queue in order. */
+  callsInFlightMax: 256,
+  /** Arguments of one call, as JSON text. */
+  argumentsBytesMax: 1 * MiB,
+  /** Result of one call, as JSON text. */
+  resultBytesMax: 32 * MiB,
+  /** One log line; a longer one is cut and marked. */
+  logLineBytesMax: 64 * KiB,
+  /** A gRPC message in either direction: the largest result and room for the rest. */
+  grpcMessageBytesMax: 40 * MiB,
+} as const;
+
+/** Limits of one kind that the sandbox enforces inside an attempt. */
+export interface CallLimits {
+  readonly callsMax: number;
+  readonly argumentsBytesMax: number;
+  readonly resultBytesMax: number;
+}
+
+assert(limits.programBytesMax > limits.codeBytesMax, 'normalization may add to a program');
+assert(limits.grpcMessageBytesMax > limits.resultBytesMax, 'a result must fit into a message');
+assert(limits.grpcMessageBytesMax > limits.catalogBytesMax, 'a catalog must fit into a message');
+assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');
