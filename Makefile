@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start demo test lint format generate checkgenerate all
+.PHONY: help setup start demo test tools lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,10 @@ $(SETUP): package-lock.json package.json
 	@touch $@
 
 test: setup ## Pass all tests
-	vitest run
+	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json
+
+tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
+	tools/build-servers.sh
 
 lint: setup ## Check format, lint rules, protocol and types
 	biome check --error-on-warnings .
@@ -34,4 +37,7 @@ checkgenerate: setup ## Fail if gen/ is stale
 	buf generate
 	@git diff --exit-code --stat -- gen && test -z "$$(git status --porcelain -- gen)" || { echo 'gen/ is stale: run "make generate" and commit it' >&2; exit 1; }
 
-all: lint checkgenerate test ## Everything that CI runs
+checkbreaking: setup ## Fail if proto/ breaks what BASE had (default: the last commit)
+	tools/check-breaking.sh $(BASE)
+
+all: lint checkgenerate checkbreaking test ## Everything that CI runs
