@@ -40,6 +40,11 @@ export const limits = {
   logLineBytesMax: 64 * KiB,
   /** A gRPC message in either direction: the largest result and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
+  /** Text of a gRPC status; every character may take three bytes in a header, and clients read few KiB. */
+  statusTextBytesMax: 1 * KiB,
+  /** Field violations of a status, and the bytes of each of their two texts. */
+  statusViolationsMax: 8,
+  statusViolationBytesMax: 256,
 } as const;
 
 /** Limits of one kind that the sandbox enforces inside an attempt. */

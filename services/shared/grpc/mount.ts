@@ -1,0 +1,108 @@
+/**
+ * Mounts plain handlers on a grpc-js server.
+ *
+ * M1  Whatever a handler throws is mapped once, in status.ts; what is not an AppError is logged here.
+ * M2  When the caller goes away, the handler's signal aborts, its requests throw, and nothing is written any
+ *     more.
+ */
+import type { EventEmitter } from 'node:events';
+import { isMessage } from '@bufbuild/protobuf';
+import type {
+  Server,
+  ServerDuplexStream,
+  ServerUnaryCall,
+  sendUnaryData,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { methodDefinition, type WireMessage } from './codec.ts';
+import {
+  type BoundMethod,
+  type CallContext,
+  methodsOf,
+  pathOf,
+  type ServiceHandlers,
+  type ServiceShape,
+} from './handlers.ts';
+import { publicError, toStatus } from './status.ts';
+import { readMessages, writeMessage } from './stream.ts';
+
+type Unary = Extract<BoundMethod, { kind: 'unary' }>;
+type Bidi = Extract<BoundMethod, { kind: 'bidi' }>;
+type UnaryCall = ServerUnaryCall<WireMessage, WireMessage>;
+type BidiCall = ServerDuplexStream<WireMessage, WireMessage>;
+
+export function mountService<S extends ServiceShape>(
+  server: Server,
+  service: S,
+  handlers: ServiceHandlers<S>,
+  log: Log,
+): void {
+  const definition: Record<string, ReturnType<typeof methodDefinition>> = {};
+  const implementation: UntypedServiceImplementation = {};
+  for (const bound of methodsOf(service, handlers)) {
+    definition[bound.name] = methodDefinition(bound.method);
+    implementation[bound.name] = bound.kind === 'unary' ? serveUnary(bound, log) : serveBidi(bound, log);
+  }
+  server.addService(definition, implementation);
+}
+
+function serveUnary(bound: Unary, log: Log) {
+  return (call: UnaryCall, callback: sendUnaryData<WireMessage>): void => {
+    const context = contextOf(call, bound);
+    void (async () => {
+      try {
+        callback(null, await bound.handler(requestOf(bound, call.request), context));
+      } catch (error) {
+        callback(toStatus(report(error, context, log)));
+      }
+    })();
+  };
+}
+
+function serveBidi(bound: Bidi, log: Log) {
+  return (call: BidiCall): void => {
+    const context = contextOf(call, bound);
+    // Errors of a cancelled stream arrive here as well as in readMessages: without a listener they would
+    // end the process, and there is nobody left to tell.
+    call.on('error', () => {});
+    void (async () => {
+      try {
+        const responses = bound.handler(readMessages(call, context.signal), context);
+        for await (const response of responses) await writeMessage(call, response, context.signal);
+        call.end();
+      } catch (error) {
+        const failure = report(error, context, log);
+        if (!call.cancelled) call.emit('error', toStatus(failure));
+      }
+    })();
+  };
+}
+
+function contextOf(call: UnaryCall | BidiCall, bound: BoundMethod): CallContext {
+  const controller = new AbortController();
+  const events: EventEmitter = call;
+  events.on('cancelled', () => controller.abort(new AppError('CANCELLED', 'the caller went away')));
+  if (call.cancelled) controller.abort(new AppError('CANCELLED', 'the caller went away'));
+  return {
+    path: pathOf(bound.method),
+    signal: controller.signal,
+    peer: call.getPeer(),
+    header: (name) => {
+      const [value] = call.metadata.get(name);
+      return typeof value === 'string' ? value : undefined;
+    },
+  };
+}
+
+function requestOf(bound: Unary, request: WireMessage) {
+  if (!isMessage(request, bound.method.input)) throw new Error('grpc-js gave what codec.ts did not decode');
+  return request;
+}
+
+function report(error: unknown, context: CallContext, log: Log): AppError {
+  const failure = publicError(error);
+  if (failure.code === 'INTERNAL') log.error({ path: context.path, err: failure }, 'call failed');
+  return failure;
+}
