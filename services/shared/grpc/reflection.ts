@@ -7,6 +7,7 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Server } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { file_google_rpc_error_details } from '../../../gen/google/rpc/error_details_pb.js';
+import { Health } from '../../../gen/grpc/health/v1/health_pb.js';
 
 interface ReflectedService {
   readonly typeName: string;
@@ -15,7 +16,11 @@ interface ReflectedService {
 
 export function addReflection(server: Server, services: readonly ReflectedService[]): void {
   const files = new Map<string, Buffer>();
-  for (const file of [...services.map((service) => service.file), file_google_rpc_error_details]) {
+  for (const file of [
+    ...services.map((service) => service.file),
+    Health.file,
+    file_google_rpc_error_details,
+  ]) {
     collect(file, files);
   }
   // The package reads nothing of a definition but its file descriptors.
