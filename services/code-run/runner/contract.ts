@@ -49,7 +49,9 @@ export interface ReportedOutcome {
   readonly outcome:
     | Outcome
     | { readonly tag: 'Waiting' }
-    | { readonly tag: 'Unknown'; readonly message: string };
+    | { readonly tag: 'Unknown'; readonly message: string }
+    /** The edge could not read it; refused with this message. */
+    | { readonly tag: 'Malformed'; readonly message: string };
 }
 
 /** A call to check and perform. */
