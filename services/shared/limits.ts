@@ -38,6 +38,15 @@ export const limits = {
   resultBytesMax: 32 * MiB,
   /** One log line; a longer one is cut and marked. */
   logLineBytesMax: 64 * KiB,
+  /** A binding's name, "connection.capability". */
+  bindingBytesMax: 4 * KiB,
+  /** Name and message of an error that a program threw; the realm cuts longer ones. */
+  errorNameBytesMax: 1 * KiB,
+  errorMessageBytesMax: 16 * KiB,
+  /** What a child gets at once: the program, and the names it may call. */
+  jobBytesMax: 16 * MiB,
+  /** Calls and log lines of one step that are gathered before a piece of them is passed on. */
+  stepPieceBytes: 256 * KiB,
   /** A gRPC message in either direction: the largest result and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
   /** Text of a gRPC status; every character may take three bytes in a header, and clients read few KiB. */
@@ -57,4 +66,9 @@ export interface CallLimits {
 assert(limits.programBytesMax > limits.codeBytesMax, 'normalization may add to a program');
 assert(limits.grpcMessageBytesMax > limits.resultBytesMax, 'a result must fit into a message');
 assert(limits.grpcMessageBytesMax > limits.catalogBytesMax, 'a catalog must fit into a message');
+assert(limits.jobBytesMax > limits.programBytesMax, 'a program must fit into a job');
+assert(
+  limits.grpcMessageBytesMax > limits.stepPieceBytes + limits.argumentsBytesMax,
+  'a piece must fit into a message',
+);
 assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');

@@ -1,0 +1,119 @@
+/**
+ * The stream of one attempt: a job, then outcomes in; started, steps and an end out.
+ *
+ * E1  When the caller goes away the child is killed at once, whatever it is doing.
+ * E2  A caller that half-closes may still hear the end of a program that needs no more outcomes.
+ */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { LogLevel } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
+import {
+  EndReason,
+  type ExecuteRequest,
+  type ExecuteResponseSchema,
+} from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { invalidField } from '../../shared/errors.ts';
+import type { CallContext } from '../../shared/grpc/handlers.ts';
+import { Attempt, type AttemptEvent, type Backstop, type StepEvent } from '../pool/attempt.ts';
+import type { Pool } from '../pool/pool.ts';
+import type { VerdictReason } from '../pool/verdict.ts';
+import { checkJob, checkOutcome } from './job.ts';
+
+type Response = MessageInitShape<typeof ExecuteResponseSchema>;
+type Requests = AsyncIterator<ExecuteRequest>;
+
+export interface ExecuteDeps {
+  readonly pool: Pool;
+  readonly backstop: Backstop;
+  readonly fingerprint: string;
+}
+
+export async function* execute(
+  deps: ExecuteDeps,
+  requests: AsyncIterable<ExecuteRequest>,
+  context: Pick<CallContext, 'signal'>,
+): AsyncGenerator<Response, void, void> {
+  const { signal } = context;
+  const iterator = requests[Symbol.asyncIterator]();
+  const job = checkJob(await firstJob(iterator));
+  const child = await deps.pool.acquire({ memoryMb: job.memoryMb, timeoutMs: job.timeoutMs }, signal);
+  const attempt = new Attempt(child, job, deps.backstop);
+  const onAbort = () => attempt.fail(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    yield { message: { case: 'started', value: { fingerprint: deps.fingerprint } } };
+    void feed(iterator, attempt);
+    for await (const event of attempt.events()) yield toResponse(event);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    deps.pool.release(child);
+  }
+}
+
+async function firstJob(requests: Requests) {
+  const first = await requests.next();
+  if (first.done === true) throw invalidField('job', 'must come first');
+  const { message } = first.value;
+  if (message.case !== 'job') throw invalidField('job', 'must come first');
+  return message.value;
+}
+
+/** Outcomes go in one after another; the child's socket says when there is room for the next. */
+async function feed(requests: Requests, attempt: Attempt): Promise<void> {
+  try {
+    for (;;) {
+      const next = await requests.next();
+      if (next.done === true) return attempt.endOutcomes();
+      const { message } = next.value;
+      if (message.case !== 'outcome') throw invalidField('message', 'must be an outcome after the job');
+      await attempt.deliver(checkOutcome(message.value));
+    }
+  } catch (error) {
+    attempt.fail(error);
+  }
+}
+
+function toResponse(event: AttemptEvent): Response {
+  if (event.tag === 'Step') return { message: { case: 'step', value: toStep(event) } };
+  const { verdict, usage } = event;
+  return {
+    message: {
+      case: 'end',
+      value: {
+        reason: endReasons[verdict.reason],
+        ...(verdict.value === undefined ? {} : { valueJson: verdict.value }),
+        message: verdict.message,
+        errorName: verdict.errorName,
+        line: verdict.line,
+        column: verdict.column,
+        cpuMs: usage.cpuMs,
+        memoryBytes: BigInt(usage.memoryBytes),
+      },
+    },
+  };
+}
+
+function toStep(step: StepEvent) {
+  return {
+    delivered: step.delivered,
+    calls: [...step.calls],
+    logs: step.logs.map((log) => ({ ...log, level: logLevelNumbers[log.level] })),
+    atRest: step.atRest,
+  };
+}
+
+const endReasons: Readonly<Record<VerdictReason, EndReason>> = {
+  Returned: EndReason.RETURNED,
+  Error: EndReason.ERROR,
+  Timeout: EndReason.TIMEOUT,
+  Memory: EndReason.MEMORY,
+  OutputTooLarge: EndReason.OUTPUT_TOO_LARGE,
+  Lost: EndReason.LOST,
+  Violation: EndReason.VIOLATION,
+};
+
+const logLevelNumbers = {
+  debug: LogLevel.DEBUG,
+  info: LogLevel.INFO,
+  warn: LogLevel.WARN,
+  error: LogLevel.ERROR,
+} as const;

@@ -1,0 +1,97 @@
+/** A job as it comes over the wire, checked, as the attempt takes it. */
+import { isUtf8 } from 'node:buffer';
+import { CallFailureReason } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
+import type { DeliverOutcome, Job } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { invalidField } from '../../shared/errors.ts';
+import { limits, settingRanges } from '../../shared/limits.ts';
+import type { AttemptJob, AttemptOutcome } from '../pool/attempt.ts';
+import { settleKind } from '../realm/contract.ts';
+
+const seedBytes = 16;
+const uint32Max = 0xffff_ffff;
+
+export function checkJob(job: Job): AttemptJob {
+  if (job.program.length > limits.programBytesMax) {
+    throw invalidField('job.program', `at most ${limits.programBytesMax} bytes`);
+  }
+  if (!isUtf8(job.program)) throw invalidField('job.program', 'must be UTF-8');
+  if (job.seed.length !== seedBytes) throw invalidField('job.seed', `must be ${seedBytes} bytes`);
+  if (job.limits === undefined) throw invalidField('job.limits', 'is missing');
+  const callLimits = {
+    callsMax: job.callLimits?.callsMax || limits.callsMax,
+    argumentsBytesMax: job.callLimits?.argumentsBytesMax || limits.argumentsBytesMax,
+    resultBytesMax: job.callLimits?.resultBytesMax || limits.resultBytesMax,
+  };
+  inRange('job.call_limits.arguments_bytes_max', callLimits.argumentsBytesMax, 1, limits.resultBytesMax);
+  inRange('job.call_limits.result_bytes_max', callLimits.resultBytesMax, 1, limits.resultBytesMax);
+  const { timeoutMs, memoryMb, outputBytes } = job.limits;
+  setting('timeout_ms', timeoutMs, settingRanges.timeoutMs);
+  setting('memory_mb', memoryMb, settingRanges.memoryMb);
+  setting('output_bytes', outputBytes, settingRanges.outputBytes);
+  return {
+    program: job.program,
+    timeoutMs,
+    memoryMb,
+    callLimits,
+    realmJob: {
+      createdAtMs: createdAt(job.createdAtMs),
+      seed: seedWords(job.seed),
+      outputBytes,
+      logLineBytesMax: limits.logLineBytesMax,
+      callsMax: callLimits.callsMax,
+      argumentsBytesMax: callLimits.argumentsBytesMax,
+      bindings: job.bindings.map(
+        (b) => [b.connection, b.capability, b.connectionRaw, b.capabilityRaw] as const,
+      ),
+      columnShifts: job.columnShifts.map((s) => [s.line, s.column, s.length] as const),
+    },
+  };
+}
+
+export function checkOutcome(message: DeliverOutcome): AttemptOutcome {
+  const { index, outcome } = message;
+  const of = (kind: number, a: string, b = '') => ({ index, kind, a: Buffer.from(a), b: Buffer.from(b) });
+  switch (outcome.case) {
+    case 'completed':
+      return { index, kind: settleKind.completed, a: outcome.value, b: Buffer.alloc(0) };
+    case 'failed':
+      return of(settleKind.failed, reasonName(outcome.value.reason), outcome.value.message);
+    case 'denied':
+      return of(settleKind.denied, outcome.value.message);
+    case 'inputRequired':
+      return of(settleKind.inputRequired, outcome.value.operationId);
+    default:
+      throw invalidField('outcome', 'says nothing');
+  }
+}
+
+/** "TOOL_ERROR" as a program reads it: "ToolError". */
+function reasonName(reason: CallFailureReason): string {
+  const name = CallFailureReason[reason];
+  if (name === undefined || reason === CallFailureReason.UNSPECIFIED) {
+    throw invalidField('outcome.failed.reason', 'is none that this sandbox knows');
+  }
+  return name
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join('');
+}
+
+function createdAt(ms: bigint): number {
+  const dateMax = 8_640_000_000_000_000n;
+  if (ms < -dateMax || ms > dateMax) throw invalidField('job.created_at_ms', 'is no date');
+  return Number(ms);
+}
+
+function seedWords(seed: Uint8Array): readonly [number, number, number, number] {
+  const view = new DataView(seed.buffer, seed.byteOffset, seed.byteLength);
+  return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
+}
+
+function setting(name: string, value: number, range: { readonly min: number; readonly max: number }): void {
+  inRange(`job.limits.${name}`, value, range.min, range.max);
+}
+
+function inRange(field: string, value: number, min: number, max: number): void {
+  if (value < min || value > Math.min(max, uint32Max)) throw invalidField(field, `must be ${min} to ${max}`);
+}

@@ -1,0 +1,147 @@
+/**
+ * One attempt as the child runs it: a job, then one outcome at a time. Reads only when the program is at
+ * rest; so outcomes that came early wait in the socket, and each is followed by everything it caused.
+ *
+ * A1  Calls leave with the rest that follows them, in one write, or in pieces when they are many. A log line
+ *     leaves at once: the program may compute for long after it.
+ * A2  Nothing follows an end.
+ */
+import { limits } from '../../shared/limits.ts';
+import { type Emit, emitKind } from '../realm/contract.ts';
+import type { Channel } from './channel.ts';
+import { endKind, FrameError, FrameWriter, fromChild, toChild } from './frames.ts';
+import type { RealmHost } from './realm-host.ts';
+
+interface End {
+  readonly kind: number;
+  readonly name: string;
+  readonly message: string;
+  readonly position: string;
+  readonly value: string;
+}
+
+export class ChildAttempt {
+  readonly #calls = new FrameWriter();
+  readonly #lines = new FrameWriter();
+  readonly #processorMs: () => number;
+  #startMs = 0;
+  #channel: Channel | undefined;
+  #end: End | undefined;
+  #memoryBytes = 0;
+
+  constructor(processorMs: () => number) {
+    this.#processorMs = processorMs;
+  }
+
+  /** What the realm calls. */
+  readonly emit: Emit = (kind, a, b, c, d) => {
+    switch (kind) {
+      case emitKind.call:
+        this.#call(a, b, c, d);
+        break;
+      case emitKind.log:
+        this.#lines.begin(fromChild.log).u8(a).rest(b).end();
+        this.#channel?.write(this.#lines.take());
+        break;
+      case emitKind.returned:
+        this.#end ??= { kind: endKind.returned, name: '', message: '', position: '', value: b };
+        break;
+      case emitKind.returnedUndefined:
+        this.#end ??= { kind: endKind.returnedUndefined, name: '', message: '', position: '', value: '' };
+        break;
+      case emitKind.threw:
+        this.#end ??= { kind: endKind.threw, name: b, message: c, position: d, value: '' };
+        break;
+      case emitKind.outputTooLarge:
+        this.#end ??= { kind: endKind.outputTooLarge, name: '', message: String(a), position: '', value: '' };
+        break;
+    }
+  };
+
+  /** Reads a job and runs it to its end. */
+  run(realm: RealmHost, channel: Channel): void {
+    this.#channel = channel;
+    const { kind, body } = channel.read(limits.jobBytesMax);
+    if (kind !== toChild.job) throw new FrameError('a job comes first');
+    const jobJson = body.text(limits.jobBytesMax);
+    const program = body.restText();
+    this.#startMs = this.#processorMs();
+    this.#enter(realm, () => realm.start(jobJson, program));
+    for (let delivered = 0; !this.#ended(realm); delivered++) {
+      this.#rest(realm, delivered);
+      this.#settle(realm, channel);
+    }
+    this.#finish(realm);
+  }
+
+  #settle(realm: RealmHost, channel: Channel): void {
+    const { kind, body } = channel.read(limits.grpcMessageBytesMax);
+    if (kind !== toChild.settle) throw new FrameError('an outcome comes next');
+    const index = body.u32();
+    const settle = body.u8();
+    const a = body.text(limits.grpcMessageBytesMax);
+    const b = body.restText();
+    this.#enter(realm, () => realm.settle(index, settle, a, b));
+  }
+
+  /** Enters the isolate. What it throws is not the program's doing, but for one fact: its memory is used up. */
+  #enter(realm: RealmHost, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#end = realm.disposed
+        ? { kind: endKind.memory, name: '', message: '', position: '', value: '' }
+        : { kind: endKind.threw, name: 'Error', message: describe(error), position: '', value: '' };
+    }
+  }
+
+  #ended(realm: RealmHost): boolean {
+    if (this.#end === undefined) this.#enter(realm, () => realm.rest());
+    return this.#end !== undefined;
+  }
+
+  #call(index: number, binding: string, argumentsJson: string, position: string): void {
+    const { line, column } = parsePosition(position);
+    this.#calls
+      .begin(fromChild.call)
+      .u32(index)
+      .u32(line)
+      .u32(column)
+      .text(binding)
+      .rest(argumentsJson)
+      .end();
+    if (this.#calls.length > limits.stepPieceBytes) this.#channel?.write(this.#calls.take());
+  }
+
+  #rest(realm: RealmHost, delivered: number): void {
+    this.#memoryBytes = Math.max(this.#memoryBytes, realm.memoryBytes());
+    this.#calls.begin(fromChild.rest).u32(delivered).u32(this.#spentMs()).u64(this.#memoryBytes).end();
+    this.#channel?.write(this.#calls.take());
+  }
+
+  #spentMs(): number {
+    return Math.round(this.#processorMs() - this.#startMs);
+  }
+
+  #finish(realm: RealmHost): void {
+    const end = this.#end;
+    if (end === undefined) return;
+    const { line, column } = parsePosition(end.position);
+    this.#memoryBytes = Math.max(this.#memoryBytes, realm.memoryBytes());
+    this.#calls.begin(fromChild.end).u8(end.kind).u32(line).u32(column);
+    this.#calls.u32(this.#spentMs()).u64(this.#memoryBytes);
+    this.#calls.text(end.name).text(end.message).rest(end.value).end();
+    this.#channel?.write(this.#calls.take());
+  }
+}
+
+function parsePosition(position: string): { line: number; column: number } {
+  const colon = position.indexOf(':');
+  if (colon < 0) return { line: 0, column: 0 };
+  return { line: Number(position.slice(0, colon)) >>> 0, column: Number(position.slice(colon + 1)) >>> 0 };
+}
+
+/** An error of the crossing itself. Its message may hold text of the program: it is the program's own run. */
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 1024) : 'the program could not be entered';
+}

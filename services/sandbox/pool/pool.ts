@@ -1,0 +1,202 @@
+/**
+ * Children ready, running and reaped.
+ *
+ * P1  At most `runningMax` attempts at once, whether they compute or wait; a slot is free again only when
+ *     its process is gone.
+ * P2  At most `queuedMax` jobs wait for a slot, first come first served; one more is refused.
+ * P3  `readyTarget` children are kept ready for the setting of the last job. A child gets one job.
+ */
+import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Child, ChildSetting, ChildSource } from './child.ts';
+
+export interface PoolOptions {
+  readonly runningMax: number;
+  readonly queuedMax: number;
+  readonly readyTarget: number;
+  /** What children are made for before the first job came. */
+  readonly firstSetting: ChildSetting;
+}
+
+export interface PoolCounts {
+  readonly running: number;
+  readonly runningMax: number;
+  readonly queued: number;
+  readonly queuedMax: number;
+  readonly ready: number;
+}
+
+interface Waiter {
+  readonly grant: () => void;
+}
+
+export class Pool {
+  readonly #source: ChildSource;
+  readonly #options: PoolOptions;
+  readonly #log: Log;
+  readonly #queue = new Set<Waiter>();
+  readonly #ready: { readonly key: string; readonly child: Child }[] = [];
+  readonly #running = new Set<Child>();
+  #slots = 0;
+  #making = 0;
+  #setting: ChildSetting;
+  #closing = false;
+  #idle: (() => void) | undefined;
+
+  constructor(source: ChildSource, options: PoolOptions, log: Log) {
+    this.#source = source;
+    this.#options = options;
+    this.#log = log;
+    this.#setting = options.firstSetting;
+  }
+
+  counts(): PoolCounts {
+    const { runningMax, queuedMax } = this.#options;
+    return {
+      running: this.#slots,
+      runningMax,
+      queued: this.#queue.size,
+      queuedMax,
+      ready: this.#ready.length,
+    };
+  }
+
+  /** Makes the first children. Throws if none can be made. */
+  async warm(): Promise<void> {
+    this.#keep(await this.#source.make(this.#setting), this.#setting);
+    this.#refill();
+  }
+
+  /** A child for one job. Throws AppError; after an abort, the reason of `signal`. */
+  async acquire(setting: ChildSetting, signal: AbortSignal): Promise<Child> {
+    signal.throwIfAborted();
+    if (this.#closing) throw new AppError('UNAVAILABLE', 'the sandbox is shutting down');
+    await this.#slot(signal);
+    this.#setting = setting;
+    const child = await this.#takeOrMake(setting);
+    this.#running.add(child);
+    void child.exited.then(() => this.#gone(child));
+    this.#refill();
+    if (signal.aborted) child.kill();
+    signal.throwIfAborted();
+    return child;
+  }
+
+  /** Ends a child that was acquired; its slot is free when it is gone. */
+  release(child: Child): void {
+    child.kill();
+  }
+
+  /** Lets nothing start any more and resolves when nothing runs, or after `deadlineMs`. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#closing = true;
+    if (this.#slots === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle = resolve;
+    const timer = setTimeout(resolve, deadlineMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const { child } of this.#ready.splice(0)) child.kill();
+    for (const child of this.#running) child.kill();
+    await this.#source.close();
+  }
+
+  async #slot(signal: AbortSignal): Promise<void> {
+    const { runningMax, queuedMax } = this.#options;
+    if (this.#slots < runningMax) {
+      this.#slots++;
+      return;
+    }
+    if (this.#queue.size >= queuedMax) {
+      throw new AppError(
+        'RESOURCE_EXHAUSTED',
+        `the sandbox is full: ${runningMax} programs run and ${queuedMax} wait; try again later`,
+        { retryable: true },
+      );
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { grant: resolve };
+    const onAbort = () => {
+      if (this.#queue.delete(waiter)) reject(signal.reason);
+    };
+    this.#queue.add(waiter);
+    signal.addEventListener('abort', onAbort, { once: true });
+    await promise;
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  #freeSlot(): void {
+    const [next] = this.#queue;
+    if (next !== undefined) {
+      this.#queue.delete(next);
+      next.grant();
+      return;
+    }
+    this.#slots--;
+    if (this.#slots === 0) this.#idle?.();
+  }
+
+  #gone(child: Child): void {
+    this.#running.delete(child);
+    child.socket.destroy();
+    this.#freeSlot();
+  }
+
+  async #takeOrMake(setting: ChildSetting): Promise<Child> {
+    const ready = this.#takeReady(keyOf(setting));
+    if (ready !== undefined) return ready;
+    try {
+      return await this.#source.make(setting);
+    } catch (error) {
+      this.#freeSlot();
+      throw error;
+    }
+  }
+
+  #takeReady(key: string): Child | undefined {
+    const at = this.#ready.findIndex((entry) => entry.key === key);
+    return at < 0 ? undefined : this.#ready.splice(at, 1)[0]?.child;
+  }
+
+  #keep(child: Child, setting: ChildSetting): void {
+    const entry = { key: keyOf(setting), child };
+    this.#ready.push(entry);
+    void child.exited.then(() => {
+      const at = this.#ready.indexOf(entry);
+      if (at >= 0) this.#ready.splice(at, 1);
+      child.socket.destroy();
+    });
+  }
+
+  /** Makes what is missing, and lets go of what was made for another setting. */
+  #refill(): void {
+    if (this.#closing) return;
+    const setting = this.#setting;
+    const key = keyOf(setting);
+    for (const entry of this.#ready.filter((other) => other.key !== key)) entry.child.kill();
+    const fitting = this.#ready.filter((entry) => entry.key === key).length;
+    for (let missing = this.#options.readyTarget - fitting - this.#making; missing > 0; missing--) {
+      this.#making++;
+      this.#source.make(setting).then(
+        (child) => {
+          this.#making--;
+          if (this.#closing) return child.kill();
+          this.#keep(child, setting);
+          this.#refill();
+        },
+        (error: unknown) => {
+          this.#making--;
+          this.#log.error({ err: error }, 'a child could not be made');
+        },
+      );
+    }
+  }
+}
+
+function keyOf(setting: ChildSetting): string {
+  return `${setting.memoryMb}/${setting.timeoutMs}`;
+}

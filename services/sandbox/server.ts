@@ -1,0 +1,62 @@
+/** SandboxService, put together and listening. */
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { Health } from '../shared/grpc/health.ts';
+import { mountService } from '../shared/grpc/mount.ts';
+import { addReflection } from '../shared/grpc/reflection.ts';
+import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
+import type { Log } from '../shared/log.ts';
+import type { SandboxConfig } from './config.ts';
+import { execute } from './grpc/execute.ts';
+import { getStatus } from './grpc/status.ts';
+import { Pool } from './pool/pool.ts';
+import { StartedChildren } from './pool/started-children.ts';
+import { readVersions } from './versions.ts';
+
+export interface RunningSandbox {
+  /** The address with the port that was taken. */
+  readonly address: string;
+  /** Lets running programs end for `drainMs`, then stops everything. */
+  stop(): Promise<void>;
+}
+
+export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
+  const versions = readVersions();
+  const source = new StartedChildren(['--no-warnings']);
+  const pool = new Pool(
+    source,
+    {
+      runningMax: config.runningMax,
+      queuedMax: config.queuedMax,
+      readyTarget: config.readyTarget,
+      firstSetting: { memoryMb: config.firstMemoryMb, timeoutMs: config.firstTimeoutMs },
+    },
+    log.child({ component: 'pool' }),
+  );
+  await pool.warm();
+  const backstop = { factor: config.backstopFactor, graceMs: config.backstopGraceMs };
+  const deps = { pool, backstop, fingerprint: versions.fingerprint };
+  const server = createServer();
+  const health = new Health([SandboxService]);
+  mountService(
+    server,
+    SandboxService,
+    {
+      execute: (requests, context) => execute(deps, requests, context),
+      getStatus: () => Promise.resolve(getStatus(pool.counts(), versions)),
+    },
+    log.child({ component: 'grpc' }),
+  );
+  health.addToServer(server);
+  addReflection(server, [SandboxService]);
+  const address = await listen(server, config.listen, ServerCredentials.createInsecure());
+  health.setAll(true);
+  return { address, stop: () => stop(server, health, pool, config.drainMs) };
+}
+
+async function stop(server: Server, health: Health, pool: Pool, drainMs: number): Promise<void> {
+  health.setAll(false);
+  await pool.drain(drainMs);
+  await pool.close();
+  await shutDown(server, 1000);
+}

@@ -1,0 +1,30 @@
+/** What runs the programs. Another fingerprint does not forbid a replay; a mismatch names it as the likely cause. */
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { temporaryRealm } from './isolate/temporary-realm.ts';
+
+export interface SandboxVersions {
+  readonly product: string;
+  readonly node: string;
+  readonly v8: string;
+  readonly icu: string;
+  readonly isolatedVm: string;
+  readonly realm: string;
+  readonly fingerprint: string;
+}
+
+export function readVersions(): SandboxVersions {
+  const require = createRequire(import.meta.url);
+  const product = packageVersion(require('../../package.json'));
+  const isolatedVm = packageVersion(require('isolated-vm/package.json'));
+  const { node, v8, icu } = process.versions;
+  const realm = createHash('sha256').update(temporaryRealm).digest('hex').slice(0, 16);
+  const fingerprint = `v8 ${v8}, icu ${icu ?? 'none'}, isolated-vm ${isolatedVm}, realm ${realm}, ${process.arch}`;
+  return { product, node, v8, icu: icu ?? 'none', isolatedVm, realm, fingerprint };
+}
+
+function packageVersion(manifest: unknown): string {
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest)
+    return String(manifest.version);
+  throw new Error('a package without a version');
+}
