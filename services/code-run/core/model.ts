@@ -123,14 +123,21 @@ export type RunResult =
     }
   | { readonly tag: 'Cancelled'; readonly logs: readonly LogLine[] };
 
-/** A piece of text that normalization inserted into a line, without a line break. 1-based, UTF-16 units. */
+/**
+ * A piece of text that normalization inserted, without a line break. 1-based, UTF-16 units; `line` and `column`
+ * are where it begins in the normalized text. Sorted by both. To undo them: a position after the piece moves
+ * back by `length`, one inside it to its beginning.
+ */
 export interface ColumnShift {
   readonly line: number;
   readonly column: number;
   readonly length: number;
 }
 
-/** The program as the sandbox runs it: the body of an async function. Stored, so that replay never depends on a newer normalizer. */
+/**
+ * The program as the sandbox runs it: the body of a strict async function, which may end in a line comment.
+ * Stored, so that replay never depends on a newer normalizer.
+ */
 export interface NormalizedProgram {
   readonly text: string;
   readonly columnShifts: readonly ColumnShift[];
