@@ -21,6 +21,12 @@ export const limits = {
   codeBytesMax: 1 * MiB,
   /** The program after normalization, as the sandbox gets it. */
   programBytesMax: 2 * MiB,
+  /** Words and signs of a program: what bounds the time that reading takes. */
+  programTokensMax: 250_000,
+  /** A program with types: reading it takes trial and error, which a hostile one can multiply. */
+  typedProgramBytesMax: 64 * KiB,
+  /** Tokens that this may take, beyond one for each character. */
+  typedProgramTokensSpare: 2000,
   /** The agent's reason. */
   reasonBytesMax: 8 * KiB,
   /** A message of a decider or an app error. */

@@ -1,0 +1,119 @@
+/**
+ * The Markdown around a program: prose and fence lines become empty lines, so that every line keeps its
+ * number. The one fenced program is taken; two are refused, since running a guess could do things twice.
+ * A fence that stands inside a template literal or a comment is no fence; the caller asks only for texts
+ * that do not parse as they are.
+ */
+import { lineBreaksOf } from './position.ts';
+import { ProgramProblem } from './problem.ts';
+
+interface Line {
+  readonly start: number;
+  /** Before the line break. */
+  readonly end: number;
+}
+
+interface Fence {
+  readonly language: string;
+  /** First and last line of what is inside. */
+  readonly from: number;
+  readonly to: number;
+  /** Offset of the opening line. */
+  readonly offset: number;
+}
+
+const fenceLine = /^[ \t]*(`{3,}|~{3,})[ \t]*([^`\r\n]*)$/;
+/** More fences than this are not looked at. */
+const fencesMax = 100;
+const programLanguages = new Set([
+  '',
+  'js',
+  'javascript',
+  'mjs',
+  'cjs',
+  'jsx',
+  'ts',
+  'typescript',
+  'mts',
+  'node',
+]);
+
+/** Whether a line of the text looks like a fence. */
+export function mayBeFenced(text: string): boolean {
+  return /^[ \t]*(?:```|~~~)/m.test(text);
+}
+
+/** The text with everything but its fenced program emptied; undefined if it has no fence. */
+export function unfence(text: string): string | undefined {
+  const lines = linesOf(text);
+  const fences = fencesOf(text, lines);
+  if (fences.length === 0) return undefined;
+  const candidates = fences.filter((fence) => programLanguages.has(fence.language));
+  const named = candidates.filter((fence) => fence.language !== '');
+  const programs = named.length > 0 ? named : candidates;
+  const [program, another] = programs;
+  if (program === undefined) {
+    const [first] = fences;
+    throw new ProgramProblem(first?.offset ?? 0, `the fenced text is ${first?.language}, not JavaScript`);
+  }
+  if (another !== undefined) {
+    throw new ProgramProblem(
+      another.offset,
+      `there are ${programs.length} fenced programs, and it is not clear which to run: send one`,
+    );
+  }
+  return keepLines(text, lines, program);
+}
+
+function fencesOf(text: string, lines: readonly Line[]): Fence[] {
+  const fences: Fence[] = [];
+  let proseFrom = 0;
+  for (let index = 0; index < lines.length && fences.length < fencesMax; index += 1) {
+    const open = fenceOf(text, lines[index]);
+    const start = lines[index]?.start ?? 0;
+    if (open === undefined || insideProgram(text.slice(proseFrom, start))) continue;
+    let close = index + 1;
+    while (close < lines.length && !closes(open.mark, fenceOf(text, lines[close]))) close += 1;
+    fences.push({ language: open.language, from: index + 1, to: close - 1, offset: start });
+    index = close;
+    proseFrom = lines[close]?.end ?? text.length;
+  }
+  return fences;
+}
+
+function fenceOf(text: string, line: Line | undefined) {
+  const match = line === undefined ? null : fenceLine.exec(text.slice(line.start, line.end));
+  if (match === null) return undefined;
+  const language = (match[2] ?? '').trim().split(/[\s,{:]/, 1)[0] ?? '';
+  return { mark: match[1] ?? '', info: (match[2] ?? '').trim(), language: language.toLowerCase() };
+}
+
+function closes(mark: string, line: { readonly mark: string; readonly info: string } | undefined): boolean {
+  return line !== undefined && line.info === '' && line.mark.startsWith(mark);
+}
+
+/** An odd number of backticks or an open comment before it: the fence belongs to the program. */
+function insideProgram(before: string): boolean {
+  const backticks = before.match(/(?<!\\)`/g)?.length ?? 0;
+  return backticks % 2 === 1 || before.lastIndexOf('/*') > before.lastIndexOf('*/');
+}
+
+function keepLines(text: string, lines: readonly Line[], fence: Fence): string {
+  let result = '';
+  lines.forEach((line, index) => {
+    const next = lines[index + 1]?.start ?? text.length;
+    const inside = index >= fence.from && index <= fence.to;
+    result += inside ? text.slice(line.start, next) : text.slice(line.end, next);
+  });
+  return result;
+}
+
+function linesOf(text: string): Line[] {
+  let start = 0;
+  const lines = lineBreaksOf(text).map((found) => {
+    const line = { start, end: found.start };
+    start = found.end;
+    return line;
+  });
+  return [...lines, { start, end: text.length }];
+}

@@ -1,0 +1,256 @@
+/**
+ * Reads a program as the body of a strict async function, in JavaScript or TypeScript.
+ *
+ * The text is hostile. P1: reading is bounded by tokens, since the TypeScript grammar needs trial and error
+ * that a few hundred characters can make exponential. P2: nesting is bounded by the stack, and its overflow
+ * is an ordinary error (both parsers are JavaScript). P3: names are kept in sets, since lists of them make
+ * acorn quadratic. P4: modules do not exist; export is collected for the caller, import is an error.
+ */
+import { tsPlugin } from '@sveltejs/acorn-typescript';
+import { type Expression, type Options, Parser, type Program, type Token, tokTypes } from 'acorn';
+import { limits } from '../../shared/limits.ts';
+import { ProgramProblem } from './problem.ts';
+
+export type Parsed =
+  | { readonly kind: 'statements'; readonly program: Program }
+  /** A text that is no list of statements but one expression: an object, a function without a name. */
+  | { readonly kind: 'expression'; readonly expression: Expression };
+
+/** What acorn has inside and its types do not say. */
+interface Internals {
+  readonly input: string;
+  readonly start: number;
+  readonly type: unknown;
+  readonly scopeStack: { lexical: unknown; var: unknown; functions: unknown }[];
+  parse(): Program;
+  parseExpression(): Expression;
+  nextToken(): void;
+  enterScope(flags: number): void;
+  declareName(name: string, bindingType: number, offset: number): void;
+  parseImport(node: ImportNode): ImportNode;
+  parseExport(node: ImportNode, exports: unknown): unknown;
+  parseImportMeta(node: ImportNode): never;
+}
+
+interface ImportNode {
+  readonly start: number;
+  readonly importKind?: 'value' | 'type';
+  readonly specifiers?: readonly { readonly importKind?: 'value' | 'type' }[];
+  readonly source?: unknown;
+}
+
+type ParserClass = new (options: Options, input: string) => Internals;
+
+const options: Options = {
+  ecmaVersion: 'latest',
+  sourceType: 'script',
+  strict: true,
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+  allowImportExportEverywhere: true,
+};
+
+/** The names of a scope, as far as acorn uses a list of them. */
+class Names {
+  readonly #names = new Set<string>();
+
+  push(name: string): void {
+    this.#names.add(name);
+  }
+
+  indexOf(name: string): number {
+    return this.#names.has(name) ? 0 : -1;
+  }
+
+  /** The parameter of a catch clause is the first name of its scope. */
+  get 0(): string | undefined {
+    return this.#names.values().next().value;
+  }
+}
+
+/** P1. A parser that goes back reads a token again, and that counts. */
+class TokenBudget {
+  #left: number;
+  readonly #problem: string;
+
+  constructor(tokensMax: number, problem: string) {
+    this.#left = tokensMax;
+    this.#problem = problem;
+  }
+
+  spend(offset: number): void {
+    this.#left -= 1;
+    if (this.#left < 0) throw new ProgramProblem(offset, this.#problem);
+  }
+}
+
+class JavaScriptParser extends (Parser as unknown as ParserClass) {
+  readonly #budget = new TokenBudget(
+    limits.programTokensMax,
+    `more than ${limits.programTokensMax} words and signs`,
+  );
+  readonly #exports: number[] = [];
+
+  override nextToken(): void {
+    this.#budget.spend(this.start);
+    super.nextToken();
+  }
+
+  override parse(): Program {
+    const program = super.parse();
+    const atTop = new Set(program.body.map((statement) => statement.start));
+    const nested = this.#exports.find((start) => !atTop.has(start));
+    if (nested !== undefined) throw new ProgramProblem(nested, 'export is not possible here');
+    return program;
+  }
+
+  override parseExport(node: ImportNode, exports: unknown): unknown {
+    this.#exports.push(node.start);
+    return super.parseExport(node, exports);
+  }
+
+  override enterScope(flags: number): void {
+    super.enterScope(flags);
+    const scope = this.scopeStack.at(-1);
+    if (scope === undefined) return;
+    scope.lexical = new Names();
+    scope.var = new Names();
+    scope.functions = new Names();
+  }
+
+  override parseImport(node: ImportNode): ImportNode {
+    const { start } = node;
+    throw importProblem(start, super.parseImport(node));
+  }
+
+  override parseImportMeta(node: ImportNode): never {
+    throw new ProgramProblem(node.start, 'import.meta does not exist: a program is not a module');
+  }
+}
+
+class TypeScriptParser extends (Parser.extend(tsPlugin()) as unknown as ParserClass) {
+  readonly #budget = new TokenBudget(
+    this.input.length + limits.typedProgramTokensSpare,
+    'there are too many ways to read this as TypeScript: write it as JavaScript',
+  );
+
+  constructor(parserOptions: Options, input: string) {
+    // The plugin asks for locations without looking whether there are any.
+    super({ ...parserOptions, locations: true }, input);
+  }
+
+  override nextToken(): void {
+    this.#budget.spend(this.start);
+    super.nextToken();
+  }
+
+  /** Whether names clash is asked when the erased program is read as JavaScript. */
+  override declareName(): void {}
+
+  override parseImport(node: ImportNode): ImportNode {
+    const { start } = node;
+    const parsed = super.parseImport(node);
+    const specifiers = parsed.specifiers ?? [];
+    const onlyTypes =
+      parsed.importKind === 'type' ||
+      (specifiers.length > 0 && specifiers.every((specifier) => specifier.importKind === 'type'));
+    if (!onlyTypes) throw importProblem(start, parsed);
+    return parsed;
+  }
+
+  override parseImportMeta(node: ImportNode): never {
+    throw new ProgramProblem(node.start, 'import.meta does not exist: a program is not a module');
+  }
+}
+
+export function importProblem(start: number, { source }: { readonly source?: unknown }): ProgramProblem {
+  const name = typeof source === 'object' && source !== null && 'value' in source ? source.value : undefined;
+  const from = typeof name === 'string' ? ` of ${JSON.stringify(name)}` : '';
+  return new ProgramProblem(
+    start,
+    `import${from} is not possible, there are no modules. ` +
+      'Apps are there without import: await apps.<connection>.<tool>({ … })',
+  );
+}
+
+export type Language = 'JavaScript' | 'TypeScript';
+
+const parsers = { JavaScript: JavaScriptParser, TypeScript: TypeScriptParser };
+
+/** Reads the program, as statements or, where that fails, as one expression. Throws ProgramProblem. */
+export function parse(language: Language, text: string): Parsed {
+  const statements = attempt(() => readStatements(language, text));
+  if (!(statements instanceof ProgramProblem)) return { kind: 'statements', program: statements };
+  if (!startsLikeExpression.test(text)) throw statements;
+  const expression = attempt(() => parseExpression(language, text));
+  if (!(expression instanceof ProgramProblem)) return { kind: 'expression', expression };
+  throw farther(statements, expression);
+}
+
+/** Reads a text that is one expression. Throws ProgramProblem. */
+export function parseExpression(language: Language, text: string): Expression {
+  const parser = new parsers[language](options, text);
+  return caught(parser, () => {
+    parser.nextToken();
+    const expression = parser.parseExpression();
+    while (parser.type === tokTypes.semi) parser.nextToken();
+    if (parser.type !== tokTypes.eof) throw new ProgramProblem(parser.start, unexpected);
+    return expression;
+  });
+}
+
+/** Reads the program for its tokens, as far as it can be understood; says whether that was to the end. */
+export function readTokens(language: Language, text: string, onToken: (token: Token) => void): boolean {
+  const parser = new parsers[language]({ ...options, onToken }, text);
+  return !(attempt(() => caught(parser, () => parser.parse())) instanceof ProgramProblem);
+}
+
+/** The problem of the reading that got farther: it understood more of what was meant. */
+export function farther(a: ProgramProblem, b: ProgramProblem): ProgramProblem {
+  return b.offset > a.offset ? b : a;
+}
+
+/** What acorn says of a token that it did not expect; replaced by what was found. */
+export const unexpected = 'Unexpected token';
+
+/** An object, or a function without a name. Comments before it are rare enough to be left out. */
+const startsLikeExpression = /^\s*(?:\{|(?:async\s+)?function\b)/;
+
+function readStatements(language: Language, text: string): Program {
+  const parser = new parsers[language](options, text);
+  return caught(parser, () => parser.parse());
+}
+
+function caught<T>(parser: Internals, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ProgramProblem) throw error;
+    if (isSyntaxError(error)) throw new ProgramProblem(error.pos, messageOf(error));
+    // The stack is full, or a parser met its own limits (the plugin asserts that its trials close in order,
+    // which a full stack breaks).
+    throw new ProgramProblem(parser.start, 'nested too deeply');
+  }
+}
+
+function messageOf(error: SyntaxError): string {
+  if (error.message.startsWith('Not enough stack space')) return 'nested too deeply';
+  const message = error.message.replace(/ \(\d+:\d+\)$/, '');
+  return message.length <= messageCharactersMax ? message : `${message.slice(0, messageCharactersMax)}…`;
+}
+
+/** A message may repeat the program: a regular expression, a name. */
+const messageCharactersMax = 200;
+
+export function attempt<T>(read: () => T): T | ProgramProblem {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ProgramProblem) return error;
+    throw error;
+  }
+}
+
+function isSyntaxError(error: unknown): error is SyntaxError & { readonly pos: number } {
+  return error instanceof SyntaxError && 'pos' in error && typeof error.pos === 'number';
+}

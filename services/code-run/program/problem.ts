@@ -1,0 +1,13 @@
+/**
+ * Why a program cannot be understood, at an offset of its text. Not a SyntaxError: the TypeScript parser tries
+ * alternatives and swallows those, and a problem found here is final.
+ */
+export class ProgramProblem extends Error {
+  override readonly name = 'ProgramProblem';
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}

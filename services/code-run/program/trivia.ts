@@ -1,0 +1,13 @@
+/** Steps over what stands between two tokens: white space and comments. */
+const trivia = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/y;
+
+/** The offset of the first token at or after `offset`; the length of the text if there is none. */
+export function skipTrivia(text: string, offset: number): number {
+  trivia.lastIndex = offset;
+  return trivia.test(text) ? trivia.lastIndex : offset;
+}
+
+/** Whether a line ends between two offsets. */
+export function hasLineBreak(text: string, start: number, end: number): boolean {
+  return /[\n\r\u2028\u2029]/.test(text.slice(start, end));
+}
