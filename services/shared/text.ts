@@ -4,6 +4,12 @@ export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
+/** Whether `text` takes more than `bytesMax`; measured only where its length does not decide. */
+export function exceedsUtf8(text: string, bytesMax: number): boolean {
+  if (text.length > bytesMax) return true;
+  return text.length * 3 > bytesMax && utf8Bytes(text) > bytesMax;
+}
+
 /** The longest beginning of `text` that, with an ellipsis, takes at most `bytesMax`; whole characters only. */
 export function truncateUtf8(text: string, bytesMax: number): string {
   if (utf8Bytes(text) <= bytesMax) return text;

@@ -14,6 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   'services/code-run/core': [
     'services/shared/limits.ts',
     'services/shared/errors.ts',
+    'services/shared/text.ts',
     'services/shared/unreachable.ts',
   ],
   'services/code-run/crypto': ['services/shared', 'services/code-run/core'],

@@ -3,6 +3,8 @@
  * at the edges.
  */
 import type { CallLimits } from '../../shared/limits.ts';
+import type { ProgramEnd, ProgramEndReason } from '../core/end.ts';
+import type { DecisionRequest, PerformCall } from '../core/machine-types.ts';
 import type {
   Binding,
   IssuedCall,
@@ -11,9 +13,12 @@ import type {
   NormalizedProgram,
   Outcome,
   RunLimits,
-  Source,
   StoredRun,
 } from '../core/model.ts';
+import type { RefusalCode, ReportedOutcome } from '../core/outcome.ts';
+
+export type { DecisionRequest, PerformCall } from '../core/machine-types.ts';
+export type { RefusalCode, ReportedOutcome } from '../core/outcome.ts';
 
 // ---- The core's side ---------------------------------------------------------------------------
 
@@ -36,45 +41,6 @@ export interface ResumeRun {
   readonly outcomes: readonly ReportedOutcome[];
   readonly logLinesReceived: number;
 }
-
-/** An outcome as the core reports it. */
-export interface ReportedOutcome {
-  readonly index: number;
-  /** Empty: not stated. Required in resume. */
-  readonly callId: string;
-  /** Empty: not stated. Required in resume. */
-  readonly argumentsDigest: string;
-  /** Empty: the core has no id of its own. */
-  readonly operationId: string;
-  readonly outcome:
-    | Outcome
-    | { readonly tag: 'Waiting' }
-    | { readonly tag: 'Unknown'; readonly message: string }
-    /** The edge could not read it; refused with this message. */
-    | { readonly tag: 'Malformed'; readonly message: string };
-}
-
-/** A call to check and perform. */
-export interface PerformCall {
-  readonly index: number;
-  readonly callId: string;
-  readonly binding: string;
-  readonly source: Source;
-  readonly argumentsJson: string;
-  readonly argumentsDigest: string;
-  readonly sentBefore: boolean;
-}
-
-export interface DecisionRequest {
-  readonly index: number;
-  readonly callId: string;
-  readonly operationId: string;
-  readonly source: Source;
-  readonly argumentsJson: string;
-  readonly argumentsDigest: string;
-}
-
-export type RefusalCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'ALREADY_EXISTS' | 'FAILED_PRECONDITION';
 
 /** A run with its journal, for reading. */
 export interface RunRecord {
@@ -129,23 +95,11 @@ export interface SandboxJob {
   readonly bindings: readonly Binding[];
 }
 
-export type SandboxEndReason =
-  | 'Returned'
-  | 'Error'
-  | 'Timeout'
-  | 'Memory'
-  | 'OutputTooLarge'
-  | 'Lost'
-  | 'Violation';
+/** Lost: through no known fault of the program; the attempt may be made again. */
+export type SandboxEndReason = ProgramEndReason | 'Lost';
 
-export interface SandboxEnd {
+export interface SandboxEnd extends Omit<ProgramEnd, 'reason'> {
   readonly reason: SandboxEndReason;
-  /** Absent: undefined, or it did not return. */
-  readonly valueJson?: string;
-  readonly message: string;
-  readonly errorName: string;
-  readonly line: number;
-  readonly column: number;
   readonly cpuMs: number;
   readonly memoryBytes: number;
 }

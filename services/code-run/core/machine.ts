@@ -1,0 +1,455 @@
+/**
+ * The run machine: one attempt of one run. Events in, effects out; no clock, no chance, no promise.
+ *
+ * M1  No call is sent and no outcome delivered before it is durable (write-ahead).
+ * M2  An outcome is delivered only at rest, one per rest, and only after the calls of that rest are durable.
+ *     So the journal is the one true order of what the program saw.
+ * M3  Calls go out only in answer to a write that held the lease (an append without entries asks for just
+ *     that), so none goes out after a cancel that is known to the store.
+ * M4  One write is under way at a time.
+ * M5  The first divergence, breach or end stops everything: the sandbox is killed and nothing more is sent.
+ * M6  A cancel wins against everything but a last write that is under way.
+ * M7  An impossible event throws: it is our own mistake. What the sandbox says is never impossible, at worst
+ *     a breach.
+ */
+import assert from 'node:assert/strict';
+import { unreachable } from '../../shared/unreachable.ts';
+import { AttemptLog } from './attempt-log.ts';
+import { endText, failed, nowhere, type ProgramEnd, resultOf, unavailableResult } from './end.ts';
+import { type CalledEntry, Ledger, type LedgerCall, type SettledEntry } from './ledger.ts';
+import type {
+  AfterWrite,
+  DecisionRequest,
+  Effect,
+  Ending,
+  MachineEvent,
+  MachineJob,
+  Phase,
+  StopReason,
+  WriteFailure,
+} from './machine-types.ts';
+import { type Divergence, describeMismatch, nameOf } from './mismatch.ts';
+import type { Binding, IssuedCall, JournalEntry, LogLine, Outcome, RunResult, Source } from './model.ts';
+import {
+  type CheckedOutcome,
+  checkOutcome,
+  type OutcomeTarget,
+  type RefusalCode,
+  type ReportedOutcome,
+} from './outcome.ts';
+import { Replay } from './replay.ts';
+import { type Action, lookUp } from './transitions.ts';
+
+/** An outcome that counts and is not durable yet. */
+interface Pending {
+  readonly call: LedgerCall;
+  readonly outcome: Outcome;
+}
+
+type EventOf<Tag extends MachineEvent['tag']> = Extract<MachineEvent, { tag: Tag }>;
+type PhaseOf<Tag extends Phase['tag']> = Extract<Phase, { tag: Tag }>;
+
+export class Machine {
+  readonly #job: MachineJob;
+  readonly #bindings: ReadonlyMap<string, Binding>;
+  readonly #ledger: Ledger;
+  readonly #log: AttemptLog;
+  readonly #inbox: Pending[] = [];
+  readonly #recordedSettled: number;
+  #phase: Phase = { tag: 'New' };
+  #effects: Effect[] = [];
+  #fingerprint = '';
+  #outcomesEnded = false;
+  #tries = 0;
+  #replayed = 0;
+  #nowMs = 0;
+
+  constructor(job: MachineJob) {
+    this.#job = job;
+    this.#bindings = new Map(job.bindings.map((binding) => [nameOf(binding), binding]));
+    this.#ledger = new Ledger(job.callId, job.callsInFlightMax, job.journal);
+    this.#recordedSettled = this.#ledger.settled.length;
+    this.#log = new AttemptLog(job.limits.outputBytes, job.logLinesStreamed);
+    for (const { index, operationId } of job.waiting) {
+      const call = this.#ledger.call(index);
+      if (call !== undefined) call.operationId = operationId ?? '';
+    }
+  }
+
+  get phase(): Phase['tag'] {
+    return this.#phase.tag;
+  }
+
+  /** The journal as far as it is durable. */
+  get journal(): readonly JournalEntry[] {
+    return this.#ledger.entries;
+  }
+
+  get fingerprint(): string {
+    return this.#fingerprint;
+  }
+
+  /** Calls that were answered from the journal. */
+  get replayedCalls(): number {
+    return this.#replayed;
+  }
+
+  get logLines(): number {
+    return this.#log.streamed;
+  }
+
+  /** Size of the outcomes that are taken and not durable yet, in UTF-16 units: a reason to take no more. */
+  get pendingOutcomeChars(): number {
+    return this.#inbox.reduce((sum, { outcome }) => sum + sizeOf(outcome), 0);
+  }
+
+  /** Takes one event and gives what is to be done, in order. */
+  handle(event: MachineEvent, nowMs: number): readonly Effect[] {
+    const action = lookUp(this.#phase.tag, event.tag);
+    this.#nowMs = nowMs;
+    this.#effects = [];
+    this.#phase = this.#act(action, event);
+    return this.#effects;
+  }
+
+  #act(action: Action, event: MachineEvent): Phase {
+    switch (action) {
+      case 'begin':
+      case 'retry':
+        return this.#execute();
+      case 'started':
+        this.#fingerprint = (event as EventOf<'SandboxStarted'>).fingerprint;
+        return this.#phase;
+      case 'step':
+        return this.#step(event as EventOf<'SandboxStep'>);
+      case 'stepAtRest':
+        return this.#breach('a step while the program was at rest');
+      case 'end':
+        return this.#end((event as EventOf<'SandboxEnded'>).end);
+      case 'lost':
+        return this.#lost((event as EventOf<'SandboxLost'>).busy);
+      case 'committed':
+        return this.#committed(this.#phase as PhaseOf<'Writing'>);
+      case 'appendFailed':
+        return this.#appendFailed((event as EventOf<'WriteFailed'>).cause);
+      case 'closed':
+        return this.#closed(this.#phase as PhaseOf<'Suspending' | 'Finishing' | 'Releasing'>);
+      case 'lastWriteFailed':
+        return this.#lastWriteFailed((event as EventOf<'WriteFailed'>).cause);
+      case 'report':
+        return this.#report((event as EventOf<'Reported'>).reported);
+      case 'refuseLate':
+        this.#refuse((event as EventOf<'Reported'>).reported, 'FAILED_PRECONDITION', 'This attempt is over.');
+        return this.#phase;
+      case 'outcomesEnded':
+        this.#outcomesEnded = true;
+        return this.#phase.tag === 'Resting' ? this.#atRest([]) : this.#phase;
+      case 'cancel':
+        return this.#finish({ tag: 'Cancelled', logs: this.#log.lines });
+      case 'stop':
+        return this.#release((event as EventOf<'Stop'>).why);
+      case 'leaseLost':
+        this.#kill();
+        return this.#close({ tag: 'LeaseLost' });
+      case 'ignore':
+        return this.#phase;
+      default:
+        return unreachable(action);
+    }
+  }
+
+  // ---- The sandbox -----------------------------------------------------------------------------
+
+  #execute(): Phase {
+    this.#log.restart();
+    this.#effects.push({ tag: 'Execute', outcomes: this.#ledger.settled.slice() });
+    return { tag: 'Replaying', replay: new Replay(this.#ledger, this.#bindings, 'top') };
+  }
+
+  #step(event: EventOf<'SandboxStep'>): Phase {
+    const phase = this.#phase as PhaseOf<'Replaying' | 'Running'>;
+    const { replay } = phase;
+    const logBreach = this.#takeLogs(event.logs);
+    if (logBreach !== undefined) return this.#breach(logBreach);
+    const checked = replay.step(event);
+    this.#replayed = Math.max(this.#replayed, Math.min(replay.delivered, this.#recordedSettled));
+    switch (checked.tag) {
+      case 'Breach':
+        return this.#breach(checked.detail);
+      case 'Diverges':
+        return this.#diverged(checked.divergence);
+      case 'Fits':
+        return checked.usedUp ? this.#atRest(replay.fresh) : phase;
+      default:
+        return unreachable(checked);
+    }
+  }
+
+  #end(end: ProgramEnd): Phase {
+    const replay = 'replay' in this.#phase ? this.#phase.replay : undefined;
+    // Processor time and memory are not reproducible: such an end is no divergence, wherever it comes.
+    const reproducible = end.reason !== 'Timeout' && end.reason !== 'Memory' && end.reason !== 'Violation';
+    const divergence = reproducible ? replay?.end(endText(end)) : undefined;
+    if (divergence !== undefined) return this.#diverged(divergence);
+    const outstanding = this.#ledger.unsettledCount > 0 || (replay?.fresh.length ?? 0) > 0;
+    if (end.reason === 'Returned' && outstanding) {
+      return this.#breach('the program returned with calls outstanding');
+    }
+    return this.#finish(resultOf(end, this.#job.limits, this.#log.lines));
+  }
+
+  #lost(busy: boolean): Phase {
+    const phase = this.#phase;
+    if (phase.tag !== 'Writing') return this.#retry(busy);
+    return phase.after.tag === 'GoOn' ? { ...phase, after: { tag: 'Retry', busy } } : phase;
+  }
+
+  #retry(busy: boolean): Phase {
+    this.#kill();
+    this.#tries += 1;
+    if (this.#tries < this.#job.sandboxTriesMax) {
+      this.#effects.push({ tag: 'RetryLater', tries: this.#tries });
+      return { tag: 'BackingOff' };
+    }
+    if (busy) return this.#releaseNow('SandboxBusy');
+    const message = `The sandbox was lost ${this.#tries} times in a row. Run the program again later.`;
+    return this.#finishNow(unavailableResult(message, this.#log.lines));
+  }
+
+  #diverged(divergence: Divergence): Phase {
+    const { bindings, currentBindings, recordedFingerprint } = this.#job;
+    const mismatch = describeMismatch(divergence, {
+      bindings,
+      currentBindings,
+      recordedFingerprint,
+      fingerprint: this.#fingerprint,
+    });
+    return this.#finish(failed('ReplayMismatch', mismatch.message, mismatch, this.#log.lines));
+  }
+
+  /** The sandbox said what cannot be. */
+  #breach(detail: string): Phase {
+    const message = `The sandbox broke its protocol (${detail}). The program is not tried again.`;
+    return this.#finish(failed('Error', message, nowhere, this.#log.lines));
+  }
+
+  #takeLogs(lines: readonly LogLine[]): string | undefined {
+    for (const line of lines) {
+      const taken = this.#log.take(line);
+      if (taken.tag === 'Breach') return taken.detail;
+      if (taken.tag === 'New') this.#effects.push({ tag: 'Log', line });
+    }
+    return undefined;
+  }
+
+  // ---- At rest, and the journal ----------------------------------------------------------------
+
+  /** The program is at rest, every outcome of the journal is delivered; `fresh` is what it called since. */
+  #atRest(fresh: readonly IssuedCall[]): Phase {
+    if (fresh.length > 0 || this.#inbox.length > 0 || this.#ledger.hasSendable) return this.#append(fresh);
+    if (this.#ledger.onlyWaits) return this.#suspend();
+    if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) return this.#releaseNow('CoreClosed');
+    return { tag: 'Resting' };
+  }
+
+  #append(fresh: readonly IssuedCall[]): Phase {
+    const atMs = this.#nowMs;
+    const called = fresh.map((call) => calledEntry(call, this.#sourceOf(call.binding), atMs));
+    const pending = this.#inbox.shift();
+    const settled = pending === undefined ? undefined : settledEntry(pending, atMs);
+    this.#effects.push({
+      tag: 'Append',
+      length: this.#ledger.entries.length,
+      entries: settled === undefined ? called : [...called, settled],
+      logLines: this.#log.streamed,
+    });
+    return { tag: 'Writing', called, settled, after: { tag: 'GoOn' } };
+  }
+
+  #committed({ called, settled, after }: PhaseOf<'Writing'>): Phase {
+    this.#ledger.commit(called);
+    if (settled !== undefined) this.#ledger.commit([settled]);
+    if (called.length > 0 || settled !== undefined) this.#tries = 0;
+    switch (after.tag) {
+      case 'Finish':
+        return this.#finishNow(after.result);
+      case 'Release':
+        return this.#releaseNow(after.why);
+      case 'Retry':
+        this.#send();
+        return this.#retry(after.busy);
+      case 'GoOn':
+        this.#send();
+        return settled === undefined ? this.#atRest([]) : this.#deliver(settled);
+      default:
+        return unreachable(after);
+    }
+  }
+
+  #deliver({ index, outcome }: SettledEntry): Phase {
+    this.#effects.push({ tag: 'Deliver', index, outcome });
+    return { tag: 'Running', replay: new Replay(this.#ledger, this.#bindings, 'end') };
+  }
+
+  #send(): void {
+    for (const call of this.#ledger.takeSendable()) {
+      const { index, binding, source, argumentsJson } = call.called;
+      const { callId, sentBefore } = call;
+      const argumentsDigest = this.#digestOf(call);
+      this.#effects.push({
+        tag: 'Send',
+        call: { index, callId, binding, source, argumentsJson, argumentsDigest, sentBefore },
+      });
+    }
+  }
+
+  #suspend(): Phase {
+    const calls = this.#ledger.waitingCalls();
+    const requests = calls.map((call): DecisionRequest => {
+      const { index, source, argumentsJson } = call.called;
+      const { callId } = call;
+      const operationId = call.operationId || callId;
+      return { index, callId, operationId, source, argumentsJson, argumentsDigest: this.#digestOf(call) };
+    });
+    const waiting = calls.map(({ called: { index }, operationId }) =>
+      operationId === '' ? { index } : { index, operationId },
+    );
+    this.#kill();
+    this.#effects.push({ tag: 'Suspend', waiting, logLines: this.#log.streamed });
+    return { tag: 'Suspending', requests };
+  }
+
+  // ---- The core --------------------------------------------------------------------------------
+
+  #report(reported: ReportedOutcome): Phase {
+    const call = this.#knownCall(reported.index);
+    const checked = checkOutcome(reported, call && this.#targetOf(call));
+    if (checked.tag === 'Refused') this.#refuse(reported, checked.code, checked.message);
+    else if (call !== undefined) this.#take(call, checked, reported.operationId);
+    return this.#phase.tag === 'Resting' ? this.#atRest([]) : this.#phase;
+  }
+
+  #take(call: LedgerCall, checked: Exclude<CheckedOutcome, { tag: 'Refused' }>, operationId: string): void {
+    if (checked.tag === 'Waits') {
+      this.#ledger.waits(call, operationId);
+    } else {
+      this.#ledger.reported(call, operationId);
+      this.#inbox.push({ call, outcome: checked.outcome });
+    }
+  }
+
+  /** A call that no attempt can have sent is none that the core may know of. */
+  #knownCall(index: number): LedgerCall | undefined {
+    const call = this.#ledger.call(index);
+    return call?.sentHere || call?.sentBefore ? call : undefined;
+  }
+
+  #targetOf(call: LedgerCall): OutcomeTarget {
+    const { sentHere, standing, callId } = call;
+    return {
+      callId,
+      argumentsDigest: this.#digestOf(call),
+      sentHere,
+      hasOutcome: standing === 'Reported' || standing === 'Settled',
+      waits: standing === 'Waiting',
+    };
+  }
+
+  #refuse({ index, callId }: ReportedOutcome, code: RefusalCode, message: string): void {
+    this.#effects.push({ tag: 'Refuse', index, callId, code, message });
+  }
+
+  // ---- The end ---------------------------------------------------------------------------------
+
+  #finish(result: RunResult): Phase {
+    this.#kill();
+    if (this.#phase.tag === 'Writing') return deferred(this.#phase, { tag: 'Finish', result });
+    return this.#finishNow(result);
+  }
+
+  #finishNow(result: RunResult): Phase {
+    this.#effects.push({ tag: 'Finish', result });
+    return { tag: 'Finishing' };
+  }
+
+  #release(why: StopReason): Phase {
+    this.#kill();
+    if (this.#phase.tag === 'Writing') return deferred(this.#phase, { tag: 'Release', why });
+    return this.#releaseNow(why);
+  }
+
+  #releaseNow(why: StopReason): Phase {
+    this.#kill();
+    this.#effects.push({ tag: 'Release' });
+    return { tag: 'Releasing', why };
+  }
+
+  #appendFailed(cause: WriteFailure): Phase {
+    this.#kill();
+    return cause === 'LeaseLost' ? this.#close({ tag: 'LeaseLost' }) : this.#releaseNow('StoreUnavailable');
+  }
+
+  #closed(phase: PhaseOf<'Suspending' | 'Finishing' | 'Releasing'>): Phase {
+    switch (phase.tag) {
+      case 'Suspending':
+        return this.#close({ tag: 'Waiting', requests: phase.requests });
+      case 'Releasing':
+        return this.#close({ tag: 'Stopped', why: phase.why });
+      case 'Finishing':
+        return this.#close({ tag: 'Finished' });
+      default:
+        return unreachable(phase);
+    }
+  }
+
+  #lastWriteFailed(cause: WriteFailure): Phase {
+    const phase = this.#phase;
+    // A release that fails changes nothing: the lease runs out by itself.
+    if (phase.tag === 'Releasing') return this.#close({ tag: 'Stopped', why: phase.why });
+    if (cause === 'LeaseLost') return this.#close({ tag: 'LeaseLost' });
+    return this.#close({ tag: 'Stopped', why: 'StoreUnavailable' });
+  }
+
+  #close(ending: Ending): Phase {
+    this.#effects.push({ tag: 'Close', ending });
+    return { tag: 'Ended', ending };
+  }
+
+  #kill(): void {
+    this.#effects.push({ tag: 'Kill' });
+  }
+
+  // ---- Small helpers ---------------------------------------------------------------------------
+
+  #digestOf(call: LedgerCall): string {
+    if (call.digest === '') call.digest = this.#job.digestOf(call.called.argumentsJson);
+    return call.digest;
+  }
+
+  #sourceOf(binding: string): Source {
+    const found = this.#bindings.get(binding);
+    assert(found !== undefined, 'a call was let in whose name is not in the table');
+    return found.source;
+  }
+}
+
+function calledEntry(call: IssuedCall, source: Source, atMs: number): CalledEntry {
+  const { index, binding, argumentsJson, line, column } = call;
+  return { kind: 'Called', index, binding, source, argumentsJson, line, column, atMs };
+}
+
+function settledEntry({ call, outcome }: Pending, atMs: number): SettledEntry {
+  const entry = { kind: 'Settled', index: call.called.index, outcome, atMs } as const;
+  return call.operationId === '' ? entry : { ...entry, operationId: call.operationId };
+}
+
+function sizeOf(outcome: Outcome): number {
+  return outcome.tag === 'Completed' ? outcome.valueJson.length : 0;
+}
+
+/** With a write under way the last one comes after it (M4). What was decided first stays, but for a cancel (M6). */
+function deferred(phase: PhaseOf<'Writing'>, after: AfterWrite): Phase {
+  const cancels = after.tag === 'Finish' && after.result.tag === 'Cancelled';
+  const open = phase.after.tag === 'GoOn' || phase.after.tag === 'Retry';
+  return open || cancels ? { ...phase, after } : phase;
+}
