@@ -1,0 +1,308 @@
+/**
+ * Performs one attempt: turns what happens into events of the machine, and its effects into deeds.
+ *
+ * A1  Events are handled one at a time, in the order in which they came; an effect never runs inside another.
+ * A2  What a sandbox says after it was given up is not heard.
+ * A3  The stream ends after the last write is known, and exactly once.
+ */
+import { unreachable } from '../../shared/unreachable.ts';
+import { Machine } from '../core/machine.ts';
+import type { Effect, Ending, MachineEvent, StopReason } from '../core/machine-types.ts';
+import type { Attempt as AttemptCost, Binding, RunResult, StoredRun } from '../core/model.ts';
+import type { CodeRunStore, Writer } from '../store/contract.ts';
+import { LeaseLost } from '../store/contract.ts';
+import type { Clock } from './clock.ts';
+import type { ReportedOutcome, RunEvent, Sandbox } from './contract.ts';
+import { digestOf } from './digest.ts';
+import { endingError } from './endings.ts';
+import { EventQueue } from './event-queue.ts';
+import { Lease } from './lease.ts';
+import { SandboxSession } from './sandbox-session.ts';
+import type { RunnerSettings } from './settings.ts';
+
+export interface AttemptParts {
+  readonly store: CodeRunStore;
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly settings: RunnerSettings;
+}
+
+/** What an attempt begins with: a run under our claim, and what the core says beside it. */
+export interface AttemptStart {
+  readonly run: StoredRun;
+  readonly journal: Awaited<ReturnType<CodeRunStore['journal']>>;
+  readonly currentBindings: readonly Binding[] | undefined;
+  readonly knownOutcomes: readonly ReportedOutcome[];
+  readonly logLinesReceived: number;
+}
+
+type WriteEffect = Extract<Effect, { tag: 'Append' | 'Suspend' | 'Finish' | 'Release' }>;
+
+export class Attempt {
+  /** Resolves when the last write is known and nothing of the attempt is left. */
+  readonly ended: Promise<void>;
+  readonly #parts: AttemptParts;
+  readonly #start: AttemptStart;
+  readonly #machine: Machine;
+  readonly #writer: Writer;
+  readonly #events: EventQueue<RunEvent>;
+  readonly #lease: Lease;
+  readonly #startedAtMs: number;
+  readonly #queue: MachineEvent[] = [];
+  readonly #markEnded: () => void;
+  #handling = false;
+  #session: SandboxSession | undefined;
+  #cancelRetry = () => {};
+  #cost = { cpuMs: 0, memoryBytes: 0 };
+  #finished: StoredRun | undefined;
+  #roomForOutcomes: (() => void) | undefined;
+  #outcomes: AsyncIterator<ReportedOutcome> | undefined;
+
+  constructor(parts: AttemptParts, start: AttemptStart) {
+    const { run } = start;
+    this.#parts = parts;
+    this.#start = start;
+    this.#startedAtMs = parts.clock.now();
+    this.#writer = { runId: run.id, epoch: run.lease.epoch };
+    this.#events = new EventQueue(() => this.stop('CoreLost'));
+    this.#lease = new Lease(parts, this.#writer, run.lease.expiresAtMs, () =>
+      this.#dispatch({ tag: 'LeaseLost' }),
+    );
+    this.#machine = new Machine({
+      callId: run.callId,
+      bindings: run.bindings,
+      limits: run.limits,
+      journal: start.journal,
+      waiting: run.waiting,
+      logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
+      recordedFingerprint: run.attempts.at(-1)?.fingerprint ?? '',
+      currentBindings: start.currentBindings,
+      callsInFlightMax: parts.settings.callsInFlightMax,
+      sandboxTriesMax: parts.settings.sandboxTriesMax,
+      digestOf,
+    });
+    this.#events.push({ tag: 'Accepted', run, attempt: run.lease.epoch });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#markEnded = resolve;
+  }
+
+  /** Begins, and gives what the core gets. To be called once. */
+  begin(outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal): AsyncIterable<RunEvent> {
+    this.#lease.keep();
+    this.#dispatch({ tag: 'Begin' });
+    for (const reported of this.#start.knownOutcomes) this.#dispatch({ tag: 'Reported', reported });
+    void this.#readOutcomes(outcomes);
+    const onAbort = () => this.stop('CoreLost');
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    void this.ended.then(() => signal.removeEventListener('abort', onAbort));
+    return this.#events;
+  }
+
+  cancel(): void {
+    this.#dispatch({ tag: 'Cancel' });
+    this.#events.retract(({ tag }) => tag === 'Call');
+  }
+
+  stop(why: StopReason): void {
+    this.#dispatch({ tag: 'Stop', why });
+  }
+
+  // ---- Events in -------------------------------------------------------------------------------
+
+  #dispatch(event: MachineEvent): void {
+    this.#queue.push(event);
+    if (this.#handling) return;
+    this.#handling = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        const effects = this.#machine.handle(next, this.#parts.clock.now());
+        for (const effect of effects) this.#perform(effect);
+      }
+      this.#handling = false;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#roomForOutcomes?.();
+  }
+
+  /** Our own mistake. Nothing more of this attempt is handled; the lease runs out, and the run is resumable. */
+  #fail(error: unknown): void {
+    this.#kill();
+    this.#stopSending();
+    this.#events.close({ error });
+    this.#markEnded();
+  }
+
+  async #readOutcomes(outcomes: AsyncIterable<ReportedOutcome>): Promise<void> {
+    const iterator = outcomes[Symbol.asyncIterator]();
+    this.#outcomes = iterator;
+    try {
+      while (this.#machine.phase !== 'Ended') {
+        const next = await iterator.next();
+        if (next.done === true) break;
+        this.#dispatch({ tag: 'Reported', reported: next.value });
+        await this.#outcomesFit();
+      }
+      this.#dispatch({ tag: 'OutcomesEnded' });
+    } catch {
+      this.stop('CoreLost');
+    }
+  }
+
+  /** Takes no more outcomes than can be held while they wait to be journaled. */
+  async #outcomesFit(): Promise<void> {
+    const { pendingOutcomeCharsMax } = this.#parts.settings;
+    while (this.#machine.pendingOutcomeChars > pendingOutcomeCharsMax && this.#machine.phase !== 'Ended') {
+      await new Promise<void>((resolve) => {
+        this.#roomForOutcomes = resolve;
+      });
+    }
+    this.#roomForOutcomes = undefined;
+  }
+
+  // ---- Effects out -----------------------------------------------------------------------------
+
+  #perform(effect: Effect): void {
+    switch (effect.tag) {
+      case 'Execute':
+        this.#execute(effect.outcomes);
+        break;
+      case 'Deliver':
+        this.#session?.deliver(effect.index, effect.outcome);
+        break;
+      case 'Kill':
+        this.#kill();
+        break;
+      case 'RetryLater':
+        this.#retryLater(effect.tries);
+        break;
+      case 'Append':
+      case 'Suspend':
+      case 'Finish':
+      case 'Release':
+        this.#write(effect);
+        break;
+      case 'Send':
+        this.#events.push({ tag: 'Call', call: effect.call });
+        break;
+      case 'Log':
+        this.#events.push({ tag: 'Log', line: effect.line });
+        break;
+      case 'Refuse': {
+        const { index, callId, code, message } = effect;
+        this.#events.push({ tag: 'OutcomeRefused', index, callId, code, message });
+        break;
+      }
+      case 'Close':
+        this.#stopSending();
+        void this.#close(effect.ending);
+        break;
+      default:
+        unreachable(effect);
+    }
+  }
+
+  #kill(): void {
+    this.#session?.kill();
+    this.#session = undefined;
+    this.#cancelRetry();
+  }
+
+  #retryLater(tries: number): void {
+    const { clock, settings } = this.#parts;
+    const delayMs = settings.sandboxRetryMs * 4 ** (tries - 1);
+    this.#cancelRetry = clock.after(delayMs, () => this.#dispatch({ tag: 'RetryDue' }));
+  }
+
+  #write(effect: WriteEffect): void {
+    if (effect.tag !== 'Append') this.#stopSending();
+    this.#written(effect, this.#parts.clock.now()).then(
+      () => this.#dispatch({ tag: 'Written' }),
+      (error: unknown) => this.#dispatch({ tag: 'WriteFailed', cause: causeOf(error) }),
+    );
+  }
+
+  #written(effect: WriteEffect, nowMs: number): Promise<void> {
+    const { store } = this.#parts;
+    switch (effect.tag) {
+      case 'Append': {
+        const { length, entries, logLines } = effect;
+        if (entries.length === 0) return this.#lease.renew();
+        return store.append(this.#writer, length, entries, logLines, nowMs);
+      }
+      case 'Suspend':
+        return store.wait(this.#writer, effect.waiting, this.#costs(nowMs), effect.logLines, nowMs);
+      case 'Finish':
+        return this.#finish(effect.result, nowMs);
+      case 'Release':
+        return store.release(this.#writer, this.#costs(nowMs), nowMs);
+      default:
+        return unreachable(effect);
+    }
+  }
+
+  async #finish(result: RunResult, nowMs: number): Promise<void> {
+    this.#finished = await this.#parts.store.finish(this.#writer, result, this.#costs(nowMs), nowMs);
+  }
+
+  /** The attempt is over: the lease is kept no longer, and calls that the core did not read go out no more. */
+  #stopSending(): void {
+    this.#lease.letGo();
+    this.#events.retract(({ tag }) => tag === 'Call');
+  }
+
+  #execute(outcomes: Extract<Effect, { tag: 'Execute' }>['outcomes']): void {
+    const session = new SandboxSession(this.#parts.sandbox, this.#start.run, {
+      event: (event) => {
+        if (this.#session === session) this.#dispatch(event);
+      },
+      cost: (cpuMs, memoryBytes) => {
+        this.#cost = { cpuMs, memoryBytes };
+      },
+    });
+    this.#session = session;
+    session.begin(outcomes);
+  }
+
+  #costs(endedAtMs: number): AttemptCost {
+    const { fingerprint, replayedCalls } = this.#machine;
+    const number = this.#writer.epoch;
+    return { number, startedAtMs: this.#startedAtMs, endedAtMs, ...this.#cost, replayedCalls, fingerprint };
+  }
+
+  async #close(ending: Ending): Promise<void> {
+    try {
+      const last = await this.#lastEvent(ending);
+      this.#events.push(last);
+      this.#events.close();
+    } catch (error) {
+      this.#events.close({ error });
+    } finally {
+      this.#outcomes?.return?.().catch(() => {});
+      this.#markEnded();
+    }
+  }
+
+  async #lastEvent(ending: Ending): Promise<RunEvent> {
+    const { store } = this.#parts;
+    const { id } = this.#start.run;
+    if (ending.tag === 'Finished' && this.#finished !== undefined) {
+      return { tag: 'Finished', record: { run: this.#finished, journal: this.#machine.journal } };
+    }
+    const run = await store.get(id);
+    if (ending.tag === 'Waiting' && run !== undefined) {
+      return { tag: 'Waiting', run, requests: ending.requests };
+    }
+    if (run?.result !== undefined) {
+      return { tag: 'Finished', record: { run, journal: await store.journal(id) } };
+    }
+    throw endingError(ending, id, run?.status);
+  }
+}
+
+/** A write that failed for a reason that the store does not name may have happened, too. */
+function causeOf(error: unknown): 'LeaseLost' | 'StoreUnavailable' {
+  return error instanceof LeaseLost ? 'LeaseLost' : 'StoreUnavailable';
+}

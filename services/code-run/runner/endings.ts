@@ -1,0 +1,61 @@
+/** What the core is told when an attempt ends without an end of the run, or cannot begin. */
+import { AppError } from '../../shared/errors.ts';
+import type { Ending } from '../core/machine-types.ts';
+import { isFinal, type RunStatus, type StoredRun } from '../core/model.ts';
+
+export function endingError(ending: Ending, runId: string, status: RunStatus | undefined): AppError {
+  if (status === undefined) return notFound(runId);
+  switch (ending.tag) {
+    case 'Stopped':
+      return stoppedError(ending, runId);
+    case 'LeaseLost':
+    case 'Finished':
+    case 'Waiting':
+      return new AppError('ABORTED', `This attempt lost code run ${runId} to another one; it is ${status}.`);
+  }
+}
+
+function stoppedError({ why }: Extract<Ending, { tag: 'Stopped' }>, runId: string): AppError {
+  const resume = `Code run ${runId} is Running: resume it.`;
+  switch (why) {
+    case 'CoreLost':
+      return new AppError('CANCELLED', `The caller went away. ${resume}`);
+    case 'CoreClosed':
+      return new AppError(
+        'CANCELLED',
+        `The caller ended its side while calls had no outcome. ${resume} Keep the stream open until the run ends.`,
+      );
+    case 'Draining':
+      return new AppError('UNAVAILABLE', `This instance is shutting down. ${resume}`);
+    case 'StoreUnavailable':
+      return new AppError('UNAVAILABLE', `The store cannot be reached. ${resume}`);
+    case 'SandboxBusy':
+      return new AppError('RESOURCE_EXHAUSTED', `Every sandbox is busy. ${resume}`, { retryable: true });
+  }
+}
+
+/** A start of a tool call that has a run which is not final. */
+export function alreadyStarted(run: StoredRun): AppError {
+  return new AppError(
+    'FAILED_PRECONDITION',
+    `This tool call started code run ${run.id}, which is ${run.status}. Resume it instead.`,
+  );
+}
+
+/** A resume of a run that another one has, or that is final. */
+export function cannotResume(run: StoredRun): AppError {
+  return isFinal(run.status)
+    ? new AppError('FAILED_PRECONDITION', `Code run ${run.id} is ${run.status}. Read it instead.`)
+    : new AppError(
+        'ABORTED',
+        `Code run ${run.id} is ${run.status} at another caller. Resume it after that one is gone.`,
+      );
+}
+
+export function notFound(runId: string): AppError {
+  return new AppError('NOT_FOUND', `There is no code run ${runId}.`);
+}
+
+export function draining(): AppError {
+  return new AppError('UNAVAILABLE', 'This instance is shutting down. Try another one.');
+}

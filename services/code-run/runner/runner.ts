@@ -1,0 +1,160 @@
+/**
+ * Starts, resumes, cancels and drains code runs: the way between the API, the store and the sandbox.
+ *
+ * N1  A run has at most one attempt that can write, whatever the number of instances: the store's lease says
+ *     whose it is.
+ * N2  What is stored when a run starts (program, names, limits) is what every attempt of it gets.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../shared/errors.ts';
+import { isFinal, type NewRun, type StoredRun } from '../core/model.ts';
+import { type ClaimRequest, RunUnreadable, StoreUnavailable } from '../store/contract.ts';
+import { Attempt, type AttemptParts, type AttemptStart } from './attempt.ts';
+import type { CodeRunner, ReportedOutcome, ResumeRun, RunEvent, RunRecord, StartRun } from './contract.ts';
+import { alreadyStarted, cannotResume, draining, notFound } from './endings.ts';
+
+export class Runner implements CodeRunner {
+  readonly #parts: AttemptParts;
+  readonly #newId: () => string;
+  /** Attempts of this instance by run. */
+  readonly #attempts = new Map<string, Attempt>();
+  /** Starts and resumes that have no attempt yet. */
+  readonly #arriving = new Set<Promise<unknown>>();
+  #draining = false;
+
+  constructor(parts: AttemptParts, newId: () => string = randomUUID) {
+    this.#parts = parts;
+    this.#newId = newId;
+  }
+
+  async *start(
+    command: StartRun,
+    outcomes: AsyncIterable<ReportedOutcome>,
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent> {
+    const begun = await this.#arrive(() => this.#begin(command));
+    if (begun.tag === 'Known') yield { tag: 'Finished', record: begun.record };
+    else yield* begun.attempt.begin(outcomes, signal);
+  }
+
+  async *resume(
+    command: ResumeRun,
+    outcomes: AsyncIterable<ReportedOutcome>,
+    signal: AbortSignal,
+  ): AsyncIterable<RunEvent> {
+    const attempt = await this.#arrive(() => this.#claim(command));
+    yield* attempt.begin(outcomes, signal);
+  }
+
+  async cancel(runId: string): Promise<RunRecord | undefined> {
+    const local = this.#attempts.get(runId);
+    local?.cancel();
+    await local?.ended;
+    return translated(async () => {
+      const run = await this.#parts.store.cancel(runId, this.#parts.clock.now());
+      return run && this.#record(run);
+    });
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    const stopAll = () => {
+      for (const attempt of this.#attempts.values()) attempt.stop('Draining');
+    };
+    let late = false;
+    const cancelDeadline = this.#parts.clock.after(deadlineMs, () => {
+      late = true;
+      stopAll();
+    });
+    while (this.#arriving.size > 0 || this.#attempts.size > 0) {
+      if (late) stopAll();
+      await Promise.allSettled([...this.#arriving, ...[...this.#attempts.values()].map((one) => one.ended)]);
+    }
+    cancelDeadline();
+  }
+
+  /** Keeps count of what is on its way, so that a drain misses nothing. */
+  async #arrive<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#draining) throw draining();
+    const arriving = translated(work);
+    this.#arriving.add(arriving);
+    try {
+      return await arriving;
+    } finally {
+      this.#arriving.delete(arriving);
+    }
+  }
+
+  async #begin(
+    command: StartRun,
+  ): Promise<{ tag: 'New'; attempt: Attempt } | { tag: 'Known'; record: RunRecord }> {
+    const { clock, store } = this.#parts;
+    const newRun: NewRun = { ...command, id: this.#newId(), createdAtMs: clock.now() };
+    const { created, run } = await store.create(newRun, this.#claimRequest());
+    if (created) {
+      return {
+        tag: 'New',
+        attempt: this.#attempt({
+          run,
+          journal: [],
+          currentBindings: undefined,
+          knownOutcomes: [],
+          logLinesReceived: 0,
+        }),
+      };
+    }
+    if (!isFinal(run.status)) throw alreadyStarted(run);
+    return { tag: 'Known', record: await this.#record(run) };
+  }
+
+  async #claim(command: ResumeRun): Promise<Attempt> {
+    const { store } = this.#parts;
+    const claim = await store.claim(command.runId, this.#claimRequest());
+    if (claim.tag === 'NotFound') throw notFound(command.runId);
+    if (claim.tag === 'Refused') throw cannotResume(claim.run);
+    const { currentBindings, outcomes: knownOutcomes, logLinesReceived } = command;
+    const journal = await store.journal(command.runId);
+    return this.#attempt({ run: claim.run, journal, currentBindings, knownOutcomes, logLinesReceived });
+  }
+
+  #attempt(start: AttemptStart): Attempt {
+    const attempt = new Attempt(this.#parts, start);
+    const { id } = start.run;
+    this.#attempts.set(id, attempt);
+    void attempt.ended.then(() => {
+      if (this.#attempts.get(id) === attempt) this.#attempts.delete(id);
+    });
+    return attempt;
+  }
+
+  #claimRequest(): ClaimRequest {
+    const { clock, settings } = this.#parts;
+    return { owner: settings.instance, nowMs: clock.now(), leaseMs: settings.leaseMs };
+  }
+
+  async #record(run: StoredRun): Promise<RunRecord> {
+    return { run, journal: await this.#parts.store.journal(run.id) };
+  }
+}
+
+/** What the store throws, in the words of the API. */
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) {
+      throw new AppError('UNAVAILABLE', 'The store cannot be reached. Try again.', { cause });
+    }
+    if (cause instanceof RunUnreadable) {
+      throw new AppError(
+        'UNAVAILABLE',
+        'This code run cannot be read: its key is missing or it is damaged.',
+        {
+          cause,
+          retryable: false,
+        },
+      );
+    }
+    throw cause;
+  }
+}
