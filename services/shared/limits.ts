@@ -34,6 +34,23 @@ export const limits = {
   /** A whole catalog, and the connections in it. */
   catalogBytesMax: 32 * MiB,
   connectionsMax: 1000,
+  /** Capabilities of a whole catalog. */
+  bindingsMax: 20_000,
+  /** Raw name of a capability; of a resource its URI. */
+  capabilityNameBytesMax: 4 * KiB,
+  /** Catalogs that an instance keeps by digest, as encoded. */
+  catalogsKeptBytesMax: 128 * MiB,
+  /** Runs on a page, and without a wish. */
+  pageSizeMax: 200,
+  pageSizeDefault: 50,
+  /** Token of a page. */
+  pageTokenBytesMax: 1 * KiB,
+  /** Words to search bindings by. */
+  queryBytesMax: 1 * KiB,
+  /** Text that describes bindings, at least, at most, and without a wish. */
+  describeBytesMin: 1 * KiB,
+  describeBytesMax: 1 * MiB,
+  describeBytesDefault: 16 * KiB,
   /** Calls of one run. */
   callsMax: 10_000,
   /** Calls of one run that are with the core at once; more queue in order. */
@@ -77,4 +94,5 @@ assert(
   limits.grpcMessageBytesMax > limits.stepPieceBytes + limits.argumentsBytesMax,
   'a piece must fit into a message',
 );
+assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that was put must be kept');
 assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');

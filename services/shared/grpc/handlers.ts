@@ -15,6 +15,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Address of the caller as the transport gives it; for logs only. */
   readonly peer: string;
+  /** Name in the client certificate that was verified, if there was one. */
+  readonly certificateName?: string | undefined;
   /** First value of a request header or metadata key (lower case). */
   header(name: string): string | undefined;
 }

@@ -14,6 +14,7 @@ import type {
   sendUnaryData,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { certificateName } from '../auth/certificate.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { methodDefinition, type WireMessage } from './codec.ts';
@@ -89,6 +90,7 @@ function contextOf(call: UnaryCall | BidiCall, bound: BoundMethod): CallContext 
     path: pathOf(bound.method),
     signal: controller.signal,
     peer: call.getPeer(),
+    certificateName: certificateName(call.getAuthContext().sslPeerCertificate),
     header: (name) => {
       const [value] = call.metadata.get(name);
       return typeof value === 'string' ? value : undefined;
