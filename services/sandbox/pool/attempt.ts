@@ -96,7 +96,7 @@ export class Attempt {
     }
     if (!isUtf8(outcome.a)) throw invalidField('outcome.completed', 'must be UTF-8');
     const refusal = this.#session.settle(outcome.index);
-    if (refusal === 'NoSuchCall') throw invalidField('outcome.index', 'no such call was issued');
+    if (refusal === 'NoSuchCall') throw invalidField('outcome.index', 'a run has fewer calls');
     if (refusal === 'AlreadySettled')
       throw invalidField('outcome.index', 'this call has its outcome already');
     const frame = new FrameWriter().begin(toChild.settle).u32(outcome.index).u8(outcome.kind);

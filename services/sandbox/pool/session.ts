@@ -6,7 +6,8 @@
  * S2  At rest, nothing comes until an outcome went in; each rest delivers exactly one more outcome, and
  *     never more than went in.
  * S3  Sizes stay within the limits of the job. Text is UTF-8.
- * S4  An end is the last frame, and calls that are still out do not hinder it.
+ * S4  An outcome may go in ahead of its call, as a replay sends it; each call has one.
+ * S5  An end is the last frame, and calls that are still out do not hinder it.
  */
 import { isUtf8 } from 'node:buffer';
 import type { CallLimits } from '../../shared/limits.ts';
@@ -55,6 +56,8 @@ export class Session {
   readonly #callLimits: CallLimits;
   readonly #outputBytes: number;
   readonly #open = new Set<number>();
+  /** Calls that were not made yet and have an outcome. */
+  readonly #ahead = new Set<number>();
   #issued = 0;
   #sent = 0;
   #delivered = -1;
@@ -94,7 +97,11 @@ export class Session {
 
   /** An outcome is about to go in. */
   settle(index: number): Refusal | undefined {
-    if (!this.#open.delete(index)) return index < this.#issued ? 'AlreadySettled' : 'NoSuchCall';
+    if (index >= this.#callLimits.callsMax) return 'NoSuchCall';
+    if (index >= this.#issued) {
+      if (this.#ahead.has(index)) return 'AlreadySettled';
+      this.#ahead.add(index);
+    } else if (!this.#open.delete(index)) return 'AlreadySettled';
     this.#sent++;
     return undefined;
   }
@@ -133,7 +140,7 @@ export class Session {
     if (argumentsJson.length > this.#callLimits.argumentsBytesMax)
       throw new FrameError('arguments too large');
     this.#issued++;
-    this.#open.add(index);
+    if (!this.#ahead.delete(index)) this.#open.add(index);
     return { tag: 'Call', call: { index, line, column, binding, argumentsJson } };
   }
 
