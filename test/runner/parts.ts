@@ -15,6 +15,7 @@ import { Runner } from '../../services/code-run/runner/runner.ts';
 import type { RunnerSettings } from '../../services/code-run/runner/settings.ts';
 import { runnerDefaults } from '../../services/code-run/runner/settings.ts';
 import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
+import { silentLog } from '../../services/shared/log.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import { SimSandbox } from '../sim/sandbox.ts';
 
@@ -49,7 +50,11 @@ export function runnerOn(
   const store = parts.store ?? new MemoryStore();
   const sandbox = parts.sandbox ?? new SimSandbox();
   const settings: RunnerSettings = { ...runnerDefaults, instance: 'one', ...parts.settings };
-  return { store, sandbox, runner: new Runner({ store, sandbox, clock: systemClock, settings }) };
+  return {
+    store,
+    sandbox,
+    runner: new Runner({ store, sandbox, clock: systemClock, settings, log: silentLog }),
+  };
 }
 
 export type Reply = ReportedOutcome['outcome'] | undefined;

@@ -5,6 +5,7 @@
  * A2  What a sandbox says after it was given up is not heard.
  * A3  The stream ends after the last write is known, and exactly once.
  */
+import type { Log } from '../../shared/log.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { Machine } from '../core/machine.ts';
 import type { Effect, Ending, MachineEvent, StopReason } from '../core/machine-types.ts';
@@ -25,6 +26,7 @@ export interface AttemptParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly settings: RunnerSettings;
+  readonly log: Log;
 }
 
 /** What an attempt begins with: a run under our claim, and what the core says beside it. */
@@ -48,6 +50,7 @@ export class Attempt {
   readonly #events: EventQueue<RunEvent>;
   readonly #lease: Lease;
   readonly #startedAtMs: number;
+  readonly #log: Log;
   readonly #queue: MachineEvent[] = [];
   readonly #markEnded: () => void;
   #handling = false;
@@ -63,6 +66,7 @@ export class Attempt {
     this.#parts = parts;
     this.#start = start;
     this.#startedAtMs = parts.clock.now();
+    this.#log = parts.log.child({ run: run.id, attempt: run.lease.epoch });
     this.#writer = { runId: run.id, epoch: run.lease.epoch };
     this.#events = new EventQueue(() => this.stop('CoreLost'));
     this.#lease = new Lease(parts, this.#writer, run.lease.expiresAtMs, () =>
@@ -129,6 +133,7 @@ export class Attempt {
 
   /** Our own mistake. Nothing more of this attempt is handled; the lease runs out, and the run is resumable. */
   #fail(error: unknown): void {
+    this.#log.error({ err: error, phase: this.#machine.phase }, 'the attempt broke');
     this.#kill();
     this.#stopSending();
     this.#events.close({ error });
@@ -220,8 +225,14 @@ export class Attempt {
     if (effect.tag !== 'Append') this.#stopSending();
     this.#written(effect, this.#parts.clock.now()).then(
       () => this.#dispatch({ tag: 'Written' }),
-      (error: unknown) => this.#dispatch({ tag: 'WriteFailed', cause: causeOf(error) }),
+      (error: unknown) => this.#writeFailed(effect, error),
     );
+  }
+
+  #writeFailed(effect: WriteEffect, error: unknown): void {
+    const cause = error instanceof LeaseLost ? 'LeaseLost' : 'StoreUnavailable';
+    this.#log.warn({ write: effect.tag, err: error }, `write failed: ${cause}`);
+    this.#dispatch({ tag: 'WriteFailed', cause });
   }
 
   #written(effect: WriteEffect, nowMs: number): Promise<void> {
@@ -261,6 +272,7 @@ export class Attempt {
       cost: (cpuMs, memoryBytes) => {
         this.#cost = { cpuMs, memoryBytes };
       },
+      lost: (error) => this.#log.warn({ err: error }, 'sandbox lost'),
     });
     this.#session = session;
     session.begin(outcomes);
@@ -300,9 +312,4 @@ export class Attempt {
     }
     throw endingError(ending, id, run?.status);
   }
-}
-
-/** A write that failed for a reason that the store does not name may have happened, too. */
-function causeOf(error: unknown): 'LeaseLost' | 'StoreUnavailable' {
-  return error instanceof LeaseLost ? 'LeaseLost' : 'StoreUnavailable';
 }

@@ -1,16 +1,17 @@
 /** One sandbox of an attempt: hands it the job and the recorded outcomes, and tells what comes of it. */
 import { AppError } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
-import { unreachable } from '../../shared/unreachable.ts';
 import type { SettledEntry } from '../core/ledger.ts';
 import type { MachineEvent } from '../core/machine-types.ts';
 import type { Outcome, StoredRun } from '../core/model.ts';
-import type { Sandbox, SandboxAttempt, SandboxEvent } from './contract.ts';
+import type { Sandbox, SandboxAttempt, SandboxEnd, SandboxEvent } from './contract.ts';
 import { seedOf } from './digest.ts';
 
 export interface SandboxListener {
   event(event: MachineEvent): void;
   cost(cpuMs: number, memoryBytes: number): void;
+  /** Why, for the log. */
+  lost(error: unknown): void;
 }
 
 export class SandboxSession {
@@ -61,32 +62,30 @@ export class SandboxSession {
     try {
       for await (const event of this.#attempt.events) {
         if (this.#killed) return;
-        if (event.tag === 'End') this.#listener.cost(event.end.cpuMs, event.end.memoryBytes);
+        if (event.tag === 'End') return this.#end(event.end);
         this.#listener.event(toMachine(event));
-        if (event.tag === 'End') return;
       }
-      this.#listener.event({ tag: 'SandboxLost', busy: false });
+      this.#lost(new Error('the sandbox ended its stream without an end'));
     } catch (error) {
-      const busy = error instanceof AppError && error.code === 'RESOURCE_EXHAUSTED';
-      this.#listener.event({ tag: 'SandboxLost', busy });
+      if (!this.#killed) this.#lost(error);
     }
+  }
+
+  #end({ reason, cpuMs, memoryBytes, ...end }: SandboxEnd): void {
+    this.#listener.cost(cpuMs, memoryBytes);
+    if (reason === 'Lost') this.#lost(new Error(end.message));
+    else this.#listener.event({ tag: 'SandboxEnded', end: { ...end, reason } });
+  }
+
+  #lost(error: unknown): void {
+    this.#listener.lost(error);
+    const busy = error instanceof AppError && error.code === 'RESOURCE_EXHAUSTED';
+    this.#listener.event({ tag: 'SandboxLost', busy });
   }
 }
 
-function toMachine(event: SandboxEvent): MachineEvent {
-  switch (event.tag) {
-    case 'Started':
-      return { tag: 'SandboxStarted', fingerprint: event.fingerprint };
-    case 'Step': {
-      const { delivered, calls, logs, atRest } = event;
-      return { tag: 'SandboxStep', delivered, calls, logs, atRest };
-    }
-    case 'End': {
-      const { reason } = event.end;
-      if (reason === 'Lost') return { tag: 'SandboxLost', busy: false };
-      return { tag: 'SandboxEnded', end: { ...event.end, reason } };
-    }
-    default:
-      return unreachable(event);
-  }
+function toMachine(event: Exclude<SandboxEvent, { tag: 'End' }>): MachineEvent {
+  if (event.tag === 'Started') return { tag: 'SandboxStarted', fingerprint: event.fingerprint };
+  const { delivered, calls, logs, atRest } = event;
+  return { tag: 'SandboxStep', delivered, calls, logs, atRest };
 }

@@ -1,0 +1,105 @@
+/**
+ * The runner's `Sandbox` over gRPC: one stream for each attempt, on one channel.
+ *
+ * C1  A name that resolves to several addresses is used round robin; one that does not answer is left out.
+ * C2  A peer that is gone without a word is noticed by keepalive while attempts wait.
+ * C3  A message is at most as large as the largest result; outcomes are sent as fast as they are taken.
+ */
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { ChannelCredentials, ChannelOptions } from '@grpc/grpc-js';
+import {
+  type ExecuteRequestSchema,
+  type ExecuteResponse,
+  SandboxService,
+} from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { AppError } from '../../shared/errors.ts';
+import {
+  type BidiCall,
+  type Channel,
+  createClient,
+  openChannel,
+  type ServiceClient,
+} from '../../shared/grpc/client.ts';
+import { RpcError } from '../../shared/grpc/status.ts';
+import type { Outcome } from '../core/model.ts';
+import type { Sandbox, SandboxAttempt, SandboxEvent, SandboxJob } from './contract.ts';
+import { toEvent, toJob, toOutcome } from './sandbox-messages.ts';
+
+export interface SandboxClientSettings {
+  /** "dns:///sandbox:7443", "host:port" or "unix:/path". */
+  readonly address: string;
+  /** How often a silent connection is asked whether it lives. */
+  readonly keepaliveMs: number;
+  /** How long the answer may take. */
+  readonly keepaliveTimeoutMs: number;
+}
+
+export const sandboxClientDefaults = { keepaliveMs: 10_000, keepaliveTimeoutMs: 5_000 } as const;
+
+type Request = MessageInitShape<typeof ExecuteRequestSchema>;
+type ExecuteCall = BidiCall<Request, ExecuteResponse>;
+
+export class SandboxClient implements Sandbox {
+  readonly #channel: Channel;
+  readonly #service: ServiceClient<typeof SandboxService>;
+
+  constructor(settings: SandboxClientSettings, credentials: ChannelCredentials) {
+    this.#channel = openChannel(settings.address, credentials, channelOptions(settings));
+    this.#service = createClient(SandboxService, this.#channel);
+  }
+
+  execute(job: SandboxJob): SandboxAttempt {
+    return new RemoteAttempt(this.#service.execute(), job);
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+}
+
+function channelOptions(settings: SandboxClientSettings): ChannelOptions {
+  return {
+    'grpc.keepalive_time_ms': settings.keepaliveMs,
+    'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    // A sandbox that comes back is used again soon.
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+  };
+}
+
+class RemoteAttempt implements SandboxAttempt {
+  readonly events: AsyncIterable<SandboxEvent>;
+  readonly #call: ExecuteCall;
+
+  constructor(call: ExecuteCall, job: SandboxJob) {
+    this.#call = call;
+    this.events = eventsOf(call);
+    void call.send({ message: { case: 'job', value: toJob(job) } });
+  }
+
+  deliver(index: number, outcome: Outcome): Promise<void> {
+    return this.#call.send({ message: { case: 'outcome', value: { index, outcome: toOutcome(outcome) } } });
+  }
+
+  kill(): void {
+    this.#call.cancel();
+  }
+}
+
+async function* eventsOf(call: ExecuteCall): AsyncGenerator<SandboxEvent, void, void> {
+  try {
+    for await (const response of call.responses) yield toEvent(response);
+  } catch (error) {
+    throw toAppError(error);
+  }
+}
+
+/** No room, or not there: whatever else a sandbox answers is not the caller's to mend either. */
+function toAppError(cause: unknown): unknown {
+  if (!(cause instanceof RpcError)) return cause;
+  return cause.code === 'RESOURCE_EXHAUSTED'
+    ? new AppError('RESOURCE_EXHAUSTED', 'Every sandbox is busy.', { cause, retryable: true })
+    : new AppError('UNAVAILABLE', `The sandbox ended the attempt: ${cause.code} ${cause.message}`, { cause });
+}
