@@ -79,7 +79,7 @@ export class Attempt {
       journal: start.journal,
       waiting: run.waiting,
       logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
-      recordedFingerprint: run.attempts.at(-1)?.fingerprint ?? '',
+      recordedFingerprint: run.attempts.findLast(({ fingerprint }) => fingerprint !== '')?.fingerprint ?? '',
       currentBindings: start.currentBindings,
       callsInFlightMax: parts.settings.callsInFlightMax,
       sandboxTriesMax: parts.settings.sandboxTriesMax,
