@@ -70,6 +70,19 @@ export const limits = {
   jobBytesMax: 16 * MiB,
   /** Calls and log lines of one step that are gathered before a piece of them is passed on. */
   stepPieceBytes: 256 * KiB,
+  /** A sealed field up to this stays in the row of its run; a larger one is kept in chunks beside it. */
+  storeInlineBytesMax: 16 * KiB,
+  /** A chunk, and a batch of the journal in one piece: far below what a database takes as one document. */
+  storeChunkBytesMax: 4 * MiB,
+  /** A smaller field is not compressed. */
+  storeCompressBytesMin: 1 * KiB,
+  /** Data keys that one instance holds in the clear, those used last. */
+  storeDataKeysMax: 4096,
+  /** Claimed runs that one instance remembers; of others it reads again where their journal ends. */
+  storeHeldRunsMax: 4096,
+  /** Runs on one page of a list; and its text, after which a page ends early. */
+  pageRunsMax: 200,
+  pageBytesMax: 32 * MiB,
   /** A gRPC message in either direction: the largest result and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
   /** Text of a gRPC status; every character may take three bytes in a header, and clients read few KiB. */
@@ -95,4 +108,6 @@ assert(
   'a piece must fit into a message',
 );
 assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that was put must be kept');
+assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document limit of every database');
+assert(limits.storeInlineBytesMax < limits.storeChunkBytesMax, 'a row holds less than a chunk');
 assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');

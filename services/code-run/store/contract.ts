@@ -7,6 +7,9 @@
  * S3  An append names the number of entries before it; with another one it fails with `LeaseLost`.
  * S4  A final run never changes again, except to be deleted.
  * S5  (session, turn, callId) names at most one run.
+ * S6  A write that ended in `StoreUnavailable` may be repeated with the same arguments: if it had happened
+ *     after all, the repeat succeeds and changes nothing. A claim is not: its lease has to expire.
+ * S7  One writer makes one write at a time, but for `renew`.
  */
 import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
 
@@ -45,6 +48,10 @@ export interface Writer {
 }
 
 export interface Page {
+  /**
+   * At most as many as asked for; fewer before the last page too, when they are large. A run that is
+   * unreadable stands here as Failed / Unavailable, without program, bindings and calls.
+   */
   readonly runs: readonly StoredRun[];
   /** Opaque; absent on the last page. Survives inserts. */
   readonly nextPageToken?: string;
@@ -56,6 +63,14 @@ export interface PlatformSettings {
   readonly timeoutMs: number;
   readonly memoryMb: number;
   readonly outputBytes: number;
+}
+
+export interface RotationReport {
+  /** The key that was active. */
+  readonly keyId: string;
+  readonly rewrapped: number;
+  /** Ids of runs whose key is missing or does not fit; they stay as they are. */
+  readonly unreadable: readonly string[];
 }
 
 export interface CodeRunStore {
@@ -99,6 +114,8 @@ export interface CodeRunStore {
   settings(): Promise<PlatformSettings>;
   /** Replaces the settings if `next.version - 1` is the version there; false if not. */
   replaceSettings(next: PlatformSettings): Promise<boolean>;
+  /** Wraps the data keys of all runs under the active key, while serving. Cut off, it goes on when called again. */
+  rotate(signal?: AbortSignal): Promise<RotationReport>;
   /** Throws StoreUnavailable if the store does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,0 +1,151 @@
+/**
+ * The log of a run: its batches, numbered by slots. The log decides who may write.
+ *
+ * L1  A slot is written once. An append takes the next slot, so of two appends after the same entries one
+ *     fails: that is S3.
+ * L2  Whoever takes a run over (claim, cancel, delete) puts a fence of its own epoch into the next slot before
+ *     it goes on. A writer of an older epoch that still appends finds its slot taken: that is S2, with one
+ *     plain insert for an append and no second document to compare with.
+ * L3  Epochs in a log never fall: whoever finds a newer one than its own has lost.
+ */
+import type { JournalEntry } from '../core/model.ts';
+import { RunUnreadable } from './contract.ts';
+import type { BatchHead, BatchRow, RowStore } from './rows.ts';
+import type { RunCodec, RunKey } from './run-codec.ts';
+
+/** Where the next append goes. */
+export interface LogEnd {
+  readonly slot: number;
+  readonly length: number;
+  readonly logLines: number;
+}
+
+export const emptyLog: LogEnd = { slot: 0, length: 0, logLines: 0 };
+
+export class RunLog {
+  readonly #rows: RowStore;
+  readonly #codec: RunCodec;
+
+  constructor(rows: RowStore, codec: RunCodec) {
+    this.#rows = rows;
+    this.#codec = codec;
+  }
+
+  async end(runId: string): Promise<LogEnd> {
+    return endAfter(await this.#rows.lastBatch(runId));
+  }
+
+  /** Writes entries into the slot at `end`. False: the slot is taken. */
+  async append(
+    key: RunKey,
+    epoch: number,
+    end: LogEnd,
+    entries: readonly JournalEntry[],
+    logLines: number,
+    atMs: number,
+  ): Promise<boolean> {
+    const { slot, length: first } = end;
+    const count = entries.length;
+    return this.#insert(
+      key,
+      { runId: key.runId, slot, kind: 'entries', epoch, first, count, logLines, atMs },
+      entries,
+    );
+  }
+
+  /** Puts a fence of `epoch` after the last batch. Undefined: a newer epoch is there already. */
+  async fence(key: RunKey, epoch: number, logLinesMin: number, atMs: number): Promise<LogEnd | undefined> {
+    for (;;) {
+      const last = await this.#rows.lastBatch(key.runId);
+      if (last !== undefined && last.epoch > epoch) {
+        return undefined;
+      }
+      const head = fenceAfter(last, key.runId, epoch, logLinesMin, atMs);
+      if (await this.#insert(key, head, [])) {
+        return endAfter(head);
+      }
+    }
+  }
+
+  /**
+   * The fence of a run that is deleted. It is not sealed: the run's key goes with the run, and may be out of
+   * reach already.
+   */
+  async fenceDeleted(runId: string, epoch: number, atMs: number): Promise<BatchHead> {
+    for (;;) {
+      const last = await this.#rows.lastBatch(runId);
+      const head = fenceAfter(last, runId, Math.max(epoch, last?.epoch ?? 0), 0, atMs);
+      if (await this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })) {
+        return head;
+      }
+    }
+  }
+
+  /** The entries of the batch in a slot, if `epoch` wrote them there after `first` entries. */
+  async written(
+    key: RunKey,
+    slot: number,
+    epoch: number,
+    first: number,
+  ): Promise<readonly JournalEntry[] | undefined> {
+    const batch = slot < 0 ? undefined : await this.#rows.batch(key.runId, slot);
+    return batch?.kind === 'entries' && batch.epoch === epoch && batch.first === first
+      ? this.#codec.openBatch(key, batch)
+      : undefined;
+  }
+
+  /** All entries, checked to be without gap. At least `lengthMin` of them. */
+  async entries(key: RunKey, lengthMin: number): Promise<JournalEntry[]> {
+    const batches = await this.#rows.batches(key.runId);
+    const entries: JournalEntry[] = [];
+    let epoch = 0;
+    for (const [slot, batch] of batches.entries()) {
+      if (batch.slot !== slot || batch.first !== entries.length || batch.epoch < epoch) {
+        throw new RunUnreadable(`run ${key.runId} cannot be read: its journal has a gap at slot ${slot}`);
+      }
+      epoch = batch.epoch;
+      entries.push(...(await this.#codec.openBatch(key, batch)));
+    }
+    if (entries.length < lengthMin) {
+      throw new RunUnreadable(
+        `run ${key.runId} cannot be read: its journal had ${lengthMin} entries and has ${entries.length}`,
+      );
+    }
+    return entries;
+  }
+
+  async #insert(key: RunKey, head: BatchHead, entries: readonly JournalEntry[]): Promise<boolean> {
+    const { sealed, chunks } = await this.#codec.sealBatch(key, head, entries);
+    if (chunks.length > 0) {
+      await this.#rows.insertChunks(chunks);
+    }
+    const batch: BatchRow = { ...head, body: sealed };
+    return this.#rows.insertBatch(batch);
+  }
+}
+
+export function endAfter(last: BatchHead | undefined): LogEnd {
+  return last === undefined
+    ? emptyLog
+    : { slot: last.slot + 1, length: last.first + last.count, logLines: last.logLines };
+}
+
+function fenceAfter(
+  last: BatchHead | undefined,
+  runId: string,
+  epoch: number,
+  logLinesMin: number,
+  atMs: number,
+): BatchHead {
+  const { slot, length: first, logLines } = endAfter(last);
+  return {
+    runId,
+    slot,
+    kind: 'fence',
+    epoch,
+    first,
+    count: 0,
+    logLines: Math.max(logLines, logLinesMin),
+    atMs,
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Opens the store that a URL names: `sqlite:<path>`, `sqlite::memory:`, `mongodb://…` or `mongodb+srv://…`.
+ * The only module that knows which stores there are.
+ */
+import type { KeyKeeper } from '../crypto/keys.ts';
+import type { CodeRunStore } from './contract.ts';
+import type { RowStore } from './rows.ts';
+import { SealedStore } from './sealed-store.ts';
+import { SqliteRows } from './sqlite/sqlite-rows.ts';
+
+export interface StoreOptions {
+  readonly url: string;
+  readonly keys: KeyKeeper;
+  /** SQLite only: what an acknowledged write survives, see SqliteOptions. Default: power. */
+  readonly sqliteDurability?: 'power' | 'process';
+  /** Called for each run found unreadable: it deserves an alarm. The message holds no content. */
+  readonly onUnreadable?: (runId: string, message: string) => void;
+}
+
+/** The URL names no store. The message says what it may be, and never repeats it: it may hold a password. */
+export class StoreUrlInvalid extends Error {
+  override readonly name = 'StoreUrlInvalid';
+}
+
+export async function openStore(options: StoreOptions): Promise<CodeRunStore> {
+  const { keys, onUnreadable } = options;
+  const rows = await openRows(options);
+  return new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
+}
+
+async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {
+  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+    return new SqliteRows({ path: url.slice('sqlite:'.length), durability: sqliteDurability });
+  }
+  throw new StoreUrlInvalid('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
+}

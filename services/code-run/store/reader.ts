@@ -1,0 +1,159 @@
+/**
+ * Reads runs, journals and lists. An unreadable run is reported once each time it is met, and never takes
+ * another with it.
+ */
+import assert from 'node:assert/strict';
+import { limits } from '../../shared/limits.ts';
+import type { JournalEntry, StoredRun } from '../core/model.ts';
+import { type Page, RunUnreadable } from './contract.ts';
+import type { RunLog } from './log.ts';
+import { pageToken, readPageToken } from './page-token.ts';
+import type { RowStore, RunRow } from './rows.ts';
+import type { RunCodec } from './run-codec.ts';
+
+export class RunReader {
+  readonly #rows: RowStore;
+  readonly #codec: RunCodec;
+  readonly #log: RunLog;
+  readonly #onUnreadable: (runId: string, message: string) => void;
+
+  constructor(
+    rows: RowStore,
+    codec: RunCodec,
+    log: RunLog,
+    onUnreadable: (runId: string, message: string) => void,
+  ) {
+    this.#rows = rows;
+    this.#codec = codec;
+    this.#log = log;
+    this.#onUnreadable = onUnreadable;
+  }
+
+  /** Undefined: there is none, or it was deleted. */
+  async row(runId: string): Promise<RunRow | undefined> {
+    const row = await this.#rows.run(runId);
+    return row?.status === 'Deleted' ? undefined : row;
+  }
+
+  open(row: RunRow): Promise<StoredRun> {
+    return this.#reporting(row.id, async () => {
+      const growing = row.status === 'Running' || row.status === 'Released';
+      return this.#codec.openRun(row, growing ? await this.#rows.lastBatch(row.id) : undefined);
+    });
+  }
+
+  async get(runId: string): Promise<StoredRun | undefined> {
+    const row = await this.row(runId);
+    return row && this.#unlessDeleted(runId, undefined, () => this.open(row));
+  }
+
+  async journal(runId: string): Promise<readonly JournalEntry[]> {
+    const row = await this.row(runId);
+    if (row === undefined) {
+      return [];
+    }
+    return this.#unlessDeleted(runId, [], () =>
+      this.#reporting(runId, async () => {
+        const entries = await this.#log.entries(await this.#codec.keyOf(row), row.journalLength);
+        const growing = row.status === 'Running' || row.status === 'Released';
+        return growing ? entries : entries.slice(0, row.journalLength);
+      }),
+    );
+  }
+
+  /** A page ends early when its runs are large: what one answer holds is bounded by bytes as well. */
+  async list(session: string, pageSize: number, token: string | undefined): Promise<Page> {
+    assert(pageSize >= 1 && pageSize <= limits.pageRunsMax, 'the edge bounds the size of a page');
+    const after = token === undefined ? undefined : readPageToken(session, token);
+    const rows = await this.#rows.list(session, pageSize + 1, after);
+    const runs: StoredRun[] = [];
+    let bytes = 0;
+    for (const row of rows.slice(0, pageSize)) {
+      const run = await this.#openOrExcuse(row);
+      bytes += sizeOf(run);
+      if (runs.length > 0 && bytes > limits.pageBytesMax) {
+        break;
+      }
+      runs.push(run);
+    }
+    const last = runs.at(-1);
+    return last === undefined || runs.length === rows.length
+      ? { runs }
+      : { runs, nextPageToken: pageToken(session, last) };
+  }
+
+  /** In a list an unreadable run stands as Failed / Unavailable, with what is known in clear. */
+  async #openOrExcuse(row: RunRow): Promise<StoredRun> {
+    try {
+      return await this.open(row);
+    } catch (error) {
+      if (!(error instanceof RunUnreadable)) {
+        throw error;
+      }
+      return excuse(row, error.message);
+    }
+  }
+
+  async #reporting<T>(runId: string, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof RunUnreadable) {
+        this.#onUnreadable(runId, error.message);
+      }
+      throw error;
+    }
+  }
+
+  /** A run that is being deleted is not damaged. */
+  async #unlessDeleted<T>(runId: string, gone: T, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof RunUnreadable && (await this.row(runId)) === undefined) {
+        return gone;
+      }
+      throw error;
+    }
+  }
+}
+
+function sizeOf({ code, program, reason, result }: StoredRun): number {
+  const logs = (result?.logs ?? []).reduce((sum, { text }) => sum + text.length, 0);
+  const value = result?.tag === 'Completed' ? (result.valueJson?.length ?? 0) : 0;
+  return code.length + program.text.length + reason.length + logs + value;
+}
+
+function excuse(row: RunRow, message: string): StoredRun {
+  const { id, session, turn, callId, owner, createdAtMs, updatedAtMs, journalLength, logLines } = row;
+  assert(row.status !== 'Deleted', 'deleted runs are not listed');
+  const unreadable = {
+    tag: 'Failed',
+    reason: 'Unavailable',
+    message,
+    line: 0,
+    column: 0,
+    logs: [],
+  } as const;
+  return {
+    id,
+    session,
+    turn,
+    callId,
+    owner,
+    createdAtMs,
+    updatedAtMs,
+    journalLength,
+    logLines,
+    code: '',
+    reason: '',
+    program: { text: '', columnShifts: [] },
+    bindings: [],
+    limits: { timeoutMs: 0, memoryMb: 0, outputBytes: 0 },
+    status: 'Failed',
+    lease: { owner: row.leaseOwner, epoch: row.epoch, expiresAtMs: row.leaseExpiresAtMs },
+    waiting: [],
+    attempts: [],
+    result: unreadable,
+  };
+}
