@@ -43,6 +43,8 @@ export const limits = {
   /** Runs on a page, and without a wish. */
   pageSizeMax: 200,
   pageSizeDefault: 50,
+  /** Text of the runs on a page, after which it ends early. */
+  pageBytesMax: 32 * MiB,
   /** Token of a page. */
   pageTokenBytesMax: 1 * KiB,
   /** Words to search bindings by. */
@@ -80,9 +82,6 @@ export const limits = {
   storeDataKeysMax: 4096,
   /** Claimed runs that one instance remembers; of others it reads again where their journal ends. */
   storeHeldRunsMax: 4096,
-  /** Runs on one page of a list; and its text, after which a page ends early. */
-  pageRunsMax: 200,
-  pageBytesMax: 32 * MiB,
   /** A gRPC message in either direction: the largest result and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
   /** Text of a gRPC status; every character may take three bytes in a header, and clients read few KiB. */

@@ -404,7 +404,7 @@ export function storeContract(name: string, start: () => Promise<Backend>): void
       const second = await other.list(session, 2, first.nextPageToken);
       expect(second.runs.map(({ id }) => id)).toStrictEqual([same[2], older]);
       expect(second.nextPageToken).toBeUndefined();
-      expect((await store.list(session, limits.pageRunsMax)).runs).toHaveLength(5);
+      expect((await store.list(session, limits.pageSizeMax)).runs).toHaveLength(5);
       expect((await store.list(`${session}-none`, 2)).runs).toStrictEqual([]);
     });
 

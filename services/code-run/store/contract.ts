@@ -73,6 +73,11 @@ export interface RotationReport {
   readonly unreadable: readonly string[];
 }
 
+export interface KeyRotation {
+  /** Wraps the data keys of all runs under the active key, while serving. Cut off, it goes on when called again. */
+  rotate(signal?: AbortSignal): Promise<RotationReport>;
+}
+
 export interface CodeRunStore {
   /** Stores a run as Running under a first lease (epoch 1), or gives the one that exists for its key. */
   create(run: NewRun, claim: ClaimRequest): Promise<{ readonly created: boolean; readonly run: StoredRun }>;
@@ -114,8 +119,6 @@ export interface CodeRunStore {
   settings(): Promise<PlatformSettings>;
   /** Replaces the settings if `next.version - 1` is the version there; false if not. */
   replaceSettings(next: PlatformSettings): Promise<boolean>;
-  /** Wraps the data keys of all runs under the active key, while serving. Cut off, it goes on when called again. */
-  rotate(signal?: AbortSignal): Promise<RotationReport>;
   /** Throws StoreUnavailable if the store does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@
  * The only module that knows which stores there are.
  */
 import type { KeyKeeper } from '../crypto/keys.ts';
-import type { CodeRunStore } from './contract.ts';
+import type { CodeRunStore, KeyRotation } from './contract.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
 import { SqliteRows } from './sqlite/sqlite-rows.ts';
@@ -22,7 +22,7 @@ export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';
 }
 
-export async function openStore(options: StoreOptions): Promise<CodeRunStore> {
+export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
   const { keys, onUnreadable } = options;
   const rows = await openRows(options);
   return new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });

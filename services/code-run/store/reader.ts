@@ -63,7 +63,7 @@ export class RunReader {
 
   /** A page ends early when its runs are large: what one answer holds is bounded by bytes as well. */
   async list(session: string, pageSize: number, token: string | undefined): Promise<Page> {
-    assert(pageSize >= 1 && pageSize <= limits.pageRunsMax, 'the edge bounds the size of a page');
+    assert(pageSize >= 1 && pageSize <= limits.pageSizeMax, 'the edge bounds the size of a page');
     const after = token === undefined ? undefined : readPageToken(session, token);
     const rows = await this.#rows.list(session, pageSize + 1, after);
     const runs: StoredRun[] = [];

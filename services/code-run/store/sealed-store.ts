@@ -15,6 +15,7 @@ import {
   type ClaimRequest,
   type ClaimResult,
   type CodeRunStore,
+  type KeyRotation,
   LeaseLost,
   type Page,
   type PlatformSettings,
@@ -40,7 +41,7 @@ export interface SealedStoreOptions {
 
 type GivenUp = Exclude<RowStatus, 'Running' | 'Deleted'>;
 
-export class SealedStore implements CodeRunStore {
+export class SealedStore implements CodeRunStore, KeyRotation {
   readonly #rows: RowStore;
   readonly #keys: KeyKeeper;
   readonly #codec: RunCodec;
