@@ -25,6 +25,7 @@ lint: setup ## Check format, lint rules, protocol and types
 	biome check --error-on-warnings .
 	buf lint
 	tsc -p .
+	tsc -p services/sandbox/realm
 
 format: setup ## Format and fix what can be fixed by itself
 	biome check --write .
