@@ -2,13 +2,17 @@
  * The boundary into the isolate, seen from both sides. Only text and numbers cross it.
  *
  * The realm is one text, evaluated in a fresh context as the body of a strict closure that gets `emit`
- * (the one host callback) and gives back an object of two functions, `start` and `settle`. Both run the
- * program until every microtask is drained: when they return, the program is at rest.
+ * (the one host callback) and gives back a `RealmApi`. `start` and `settle` run the program until every
+ * microtask is drained: when the host has them back, the program is at rest. The host then asks `rest`, which
+ * alone emits the end.
+ *
+ * The engine reports a rejection that nobody handled as an exception of `start` or `settle`, after the drain
+ * and in their host's place. Unless the isolate is gone, the host hands its text to `unhandled` and goes on.
  */
 
 /** What the realm tells its host. Numbers, since they cross the boundary on every call. */
 export const emitKind = {
-  /** emit(call, index, binding, argumentsJson, position): position is "line:column" of the normalized text, or "". */
+  /** emit(call, index, binding, argumentsJson, position): position is "line:column" of the program as written, or "". */
   call: 1,
   /** emit(log, level, text, "", ""): level is an index into `logLevels`. */
   log: 2,
@@ -20,9 +24,15 @@ export const emitKind = {
   threw: 5,
   /** emit(outputTooLarge, bytes, "", "", ""): the return value is `bytes` of JSON, more than outputBytes. */
   outputTooLarge: 6,
+  /**
+   * emit(locate, 0, script, "", "") asks where the first syntax error of a script is: "line:column", or "" if
+   * there is none. The host compiles the script and never runs it. Only asked when a program does not compile.
+   */
+  locate: 7,
 } as const;
 
-export type Emit = (kind: number, a: number, b: string, c: string, d: string) => void;
+/** Answers text to `locate`, and nothing to all else. A log line must be on its way when it returns. */
+export type Emit = (kind: number, a: number, b: string, c: string, d: string) => string | undefined;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -45,6 +55,8 @@ export interface RealmJob {
   readonly seed: readonly [number, number, number, number];
   readonly outputBytes: number;
   readonly logLineBytesMax: number;
+  /** Most of an error's message that is kept. */
+  readonly messageBytesMax: number;
   readonly callsMax: number;
   readonly argumentsBytesMax: number;
   /** [connection, capability, connection raw name, capability raw name] of every binding. */
@@ -58,6 +70,11 @@ export interface RealmApi {
   start(jobJson: string, program: string): void;
   /** Settles a call. False if no such call is outstanding. */
   settle(index: number, kind: number, a: string, b: string): boolean;
+  /**
+   * Logs a warning about a rejection that nobody handled. `text` is the stack of the exception that the host
+   * got, or the exception itself as text if it is no error.
+   */
+  unhandled(text: string): void;
   /**
    * For the host at rest: 0 while calls are outstanding, 1 after an end was emitted. With no call outstanding
    * and no end, the program can never go on: the realm emits `threw` from here and gives 1.

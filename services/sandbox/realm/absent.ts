@@ -1,0 +1,140 @@
+/**
+ * What a program may look for and does not find. `typeof` of it is "undefined", as for anything that does not
+ * exist; using it fails with an error that says what to do instead.
+ *
+ * The language has no way to tell `typeof fetch` from `fetch` when the name is looked up. So the program's text
+ * decides: a name that it uses without ever asking `typeof` becomes a getter that throws the helpful error; a
+ * name that it asks about stays truly absent, and the help is added to the engine's own error if nobody catches
+ * it.
+ */
+import {
+  define,
+  defineAccessor,
+  deleteProperty,
+  hasOwn,
+  match,
+  matches,
+  ReferenceError,
+} from './primordials.ts';
+
+const bindings = 'the apps (Object.keys(apps) lists them)';
+const network = `Programs have no network: call ${bindings} instead.`;
+const timers = 'Programs have no timers, and time stands still: await the call itself; to retry, call again.';
+const modules = `Programs cannot load modules: use the built-ins of the language and ${bindings}.`;
+const node = `This is not Node.js: use the built-ins of the language and ${bindings}.`;
+const browser = `This is not a browser: use the built-ins of the language and ${bindings}.`;
+const threads = 'Programs have no threads and no shared memory: Promise.all makes calls at once.';
+const collection = 'Garbage collection cannot be observed here: use Map, WeakMap or plain references.';
+const abort = 'A program cannot abort its calls: await them, or return without them.';
+
+const help: { readonly [name: string]: string } = {
+  __proto__: null as never,
+  fetch: network,
+  XMLHttpRequest: network,
+  WebSocket: network,
+  EventSource: network,
+  Request: network,
+  Response: network,
+  Headers: network,
+  FormData: network,
+  axios: network,
+  setTimeout: timers,
+  setInterval: timers,
+  setImmediate: timers,
+  clearTimeout: timers,
+  clearInterval: timers,
+  clearImmediate: timers,
+  requestAnimationFrame: timers,
+  performance: 'Time stands still in a program: Date.now() gives the time at which the run was created.',
+  require: modules,
+  module: modules,
+  exports: modules,
+  importScripts: modules,
+  process: `${node} There are no environment variables.`,
+  Buffer: 'This is not Node.js: use Uint8Array, TextEncoder, TextDecoder, atob and btoa.',
+  global: 'This is not Node.js: the global object is globalThis.',
+  __dirname: node,
+  __filename: node,
+  fs: node,
+  Deno: node,
+  Bun: node,
+  window: browser,
+  document: browser,
+  navigator: browser,
+  location: browser,
+  localStorage: browser,
+  sessionStorage: browser,
+  alert: browser,
+  prompt: browser,
+  Blob: 'There are no blobs: use strings or Uint8Array.',
+  File: 'There are no files: use an app that reads and writes them.',
+  AbortController: abort,
+  AbortSignal: abort,
+  WebAssembly: 'WebAssembly is not available: write it in JavaScript.',
+  SharedArrayBuffer: threads,
+  Atomics: threads,
+  Worker: threads,
+  MessageChannel: threads,
+  WeakRef: collection,
+  FinalizationRegistry: collection,
+};
+
+/** A use of a name that is not a property of something, and the `typeof` before it if there is one. */
+const use = new RegExp(`(typeof\\s*\\(?\\s*)?(?<![\\w$.#'"])(${Object.keys(help).join('|')})(?![\\w$])`, 'g');
+
+/** Prepares the global object for what a program's text uses. */
+export function installAbsent(program: string): void {
+  const asked = { __proto__: null } as unknown as Record<string, boolean>;
+  use.lastIndex = 0;
+  for (let found = match(use, program); found !== undefined; found = match(use, program)) {
+    const name = found[2] as string;
+    asked[name] = asked[name] === true || found[1] !== undefined;
+  }
+  for (const name in asked) {
+    if (asked[name] === false && !hasOwn(globalThis, name)) {
+      defineAccessor(
+        globalThis,
+        name,
+        () => {
+          throw new ReferenceError(`${name} is not defined. ${help[name]}`);
+        },
+        (value) => {
+          deleteProperty(globalThis, name);
+          define(globalThis, name, value);
+        },
+      );
+    }
+  }
+}
+
+const undefinedName = /^([\w$]+) is not defined$/;
+const notCallable = /^(?:globalThis|self|window|global)\.([\w$]+) is not a (?:function|constructor)$/;
+
+/** An engine's message and what it does not say. `callsOut`: a call had not settled yet. */
+export function withHelp(name: string, message: string, callsOut: boolean): string {
+  const more = helpFor(name, message) || (callsOut && matches(fromPromise, message) ? forgottenAwait : '');
+  if (more === '') {
+    return message;
+  }
+  return matches(/[.!?]$/, message) ? `${message} ${more}` : `${message}. ${more}`;
+}
+
+/** What using a promise as if it were its value leads to. */
+const fromPromise = /is not a function$|is not iterable|^Cannot (?:read|set) properties of undefined/;
+const forgottenAwait =
+  'A call had not settled yet when this happened: a call gives a promise, so await it before using its result.';
+
+function helpFor(name: string, message: string): string {
+  if (name === 'Error' && message === 'Not supported') {
+    return `import() is not available. ${modules}`;
+  }
+  if (name === 'SyntaxError' && matches(/\b(?:import|export)\b/, message)) {
+    return modules;
+  }
+  if (name === 'SyntaxError' && message === 'Single function literal required') {
+    return "A '}' closes the program too early.";
+  }
+  const found = match(undefinedName, message) ?? match(notCallable, message);
+  const missing = found?.[1];
+  return (missing !== undefined && help[missing]) || '';
+}

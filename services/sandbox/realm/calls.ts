@@ -1,0 +1,180 @@
+/**
+ * The calls of the run: issued in order with an index each, settled once each by the host.
+ *
+ * C1  An index is given only when the call is certain to reach the host: everything that can fail comes before.
+ * C2  What the program gets is the engine's own promise; `then` of it works however the program has changed
+ *     Promise.
+ */
+import { type AppErrorName, appError } from './app-errors.ts';
+import { type Emit, emitKind, settleKind } from './contract.ts';
+import { argumentsToJson } from './json.ts';
+import {
+  charCodeAt,
+  defineAccessor,
+  Error,
+  isArray,
+  jsonParse,
+  Promise,
+  PromisePrototype,
+  SafeMap,
+  setPrototypeOf,
+  TypeError,
+} from './primordials.ts';
+import { currentPosition } from './stack.ts';
+import { needStackRoom } from './stack-room.ts';
+import { isLonger } from './text.ts';
+
+interface Outstanding {
+  readonly binding: string;
+  readonly position: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const outstanding = new SafeMap<number, Outstanding>();
+let emit: Emit;
+let issued = 0;
+let callsMax = 0;
+let argumentsBytesMax = 0;
+
+export function openCalls(to: Emit, most: number, argumentBytes: number): void {
+  emit = to;
+  callsMax = most;
+  argumentsBytesMax = argumentBytes;
+}
+
+export function outstandingCalls(): number {
+  return outstanding.size;
+}
+
+/** Issues a call. `below` is the function that the program called. Failures of the arguments reject. */
+export function issueCall(binding: string, args: unknown, below: unknown): Promise<unknown> {
+  let resolve: ((value: unknown) => void) | undefined;
+  let reject: ((reason: unknown) => void) | undefined;
+  const promise = new Promise<unknown>((fulfil, fail) => {
+    resolve = fulfil;
+    reject = fail;
+  });
+  setPrototypeOf(promise, callPromisePrototype);
+  if (resolve === undefined || reject === undefined) {
+    return promise;
+  }
+  let json: string;
+  try {
+    json = checkedArguments(binding, args);
+  } catch (error) {
+    reject(error);
+    return promise;
+  }
+  const position = currentPosition(below);
+  needStackRoom();
+  const index = issued;
+  issued += 1;
+  outstanding.set(index, { __proto__: null, binding, position, resolve, reject } as Outstanding);
+  emit(emitKind.call, index, binding, json, position);
+  return promise;
+}
+
+function checkedArguments(binding: string, args: unknown): string {
+  if (issued >= callsMax) {
+    throw new Error(`apps.${binding}: this run has made ${issued} calls, the most that a run may make`);
+  }
+  if (args === undefined) {
+    return '{}';
+  }
+  if (typeof args !== 'object' || args === null || isArray(args)) {
+    throw new TypeError(`apps.${binding} takes one object of named arguments, not ${kindOf(args)}`);
+  }
+  const json = argumentsToJson(args);
+  if (json === undefined || charCodeAt(json, 0) !== 0x7b) {
+    throw new TypeError(`apps.${binding} takes one object of named arguments, not what its toJSON gives`);
+  }
+  if (isLonger(json, argumentsBytesMax)) {
+    throw new Error(
+      `apps.${binding}: the arguments have more than ${argumentsBytesMax} bytes of JSON, the most that a call may have`,
+    );
+  }
+  return json;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) {
+    return 'null';
+  }
+  if (typeof value === 'object') {
+    return 'an array';
+  }
+  return `a ${typeof value}`;
+}
+
+/** Settles a call as the host says. False if it is not outstanding. */
+export function settleCall(index: number, kind: number, a: string, b: string): boolean {
+  const call = outstanding.get(index);
+  if (call === undefined) {
+    return false;
+  }
+  outstanding.delete(index);
+  switch (kind) {
+    case settleKind.completed:
+      complete(call, a);
+      break;
+    case settleKind.failed:
+      fail(call, 'AppCallFailed', b, { reason: a });
+      break;
+    case settleKind.denied:
+      fail(call, 'AppCallDenied', a, {});
+      break;
+    case settleKind.inputRequired:
+      fail(
+        call,
+        'AppInputRequired',
+        'the app needs more input: answer it outside the program, then run again',
+        {
+          operationId: a,
+        },
+      );
+      break;
+    default:
+      fail(call, 'AppCallFailed', `the host settled the call in an unknown way (${kind})`, {
+        reason: 'Internal',
+      });
+  }
+  return true;
+}
+
+function complete(call: Outstanding, json: string): void {
+  let value: unknown;
+  try {
+    value = jsonParse(json);
+  } catch {
+    fail(call, 'AppCallFailed', 'the result of the call is not JSON', { reason: 'Internal' });
+    return;
+  }
+  call.resolve(value);
+}
+
+function fail(
+  call: Outstanding,
+  name: AppErrorName,
+  message: string,
+  details: { readonly reason?: string; readonly operationId?: string },
+): void {
+  call.reject(
+    appError(name, message, { __proto__: null, binding: call.binding, ...details } as never, call.position),
+  );
+}
+
+// ---- Forgotten awaits --------------------------------------------------------------------------
+
+/** What the results of tools, resources and prompts have, and a promise has not. */
+const resultFields = ['content', 'structuredContent', 'isError', 'contents', 'messages'] as const;
+
+/** Where a program reads a field of a result from the promise of it, it forgot to await: say so right there. */
+const callPromisePrototype = Object.create(PromisePrototype) as object;
+for (const field of resultFields) {
+  defineAccessor(callPromisePrototype, field, () => {
+    throw new TypeError(
+      `Cannot read '${field}' of a call that was not awaited: a call gives a promise, so write (await apps.…(…)).${field}`,
+    );
+  });
+}

@@ -1,0 +1,128 @@
+/**
+ * The realm: what runs inside the isolate around a program. Evaluating it prepares the global object; `start`
+ * compiles and runs one program in it, once.
+ *
+ * R1  The run ends when the program has ended and every call it issued has settled. Only `rest` emits the end,
+ *     when nothing is left to run.
+ * R2  The returned value is written as JSON in the moment in which the program returns.
+ * R3  A program that has not ended and waits for no call can never go on: it ends at once, as an error.
+ */
+import { installAbsent } from './absent.ts';
+import { installApps } from './apps.ts';
+import { openCalls, outstandingCalls, settleCall } from './calls.ts';
+import { installClock, setNow } from './clock.ts';
+import { installConsole, openConsole } from './console.ts';
+import { type Emit, emitKind, type RealmApi, type RealmJob } from './contract.ts';
+import { describe } from './describe.ts';
+import { promiseInResult, resultToJson } from './json.ts';
+import { closeLog, level, openLog, writeLog } from './log.ts';
+import { indexOf, jsonParse, match, slice, whenSettled } from './primordials.ts';
+import { compile, countLines, describeSyntaxError, type Program } from './program.ts';
+import { installRandom, seedRandom } from './random.ts';
+import { removeBuiltIns } from './removed.ts';
+import { lockStacks, setProgram } from './stack.ts';
+import { cut, utf8Bytes } from './text.ts';
+
+/** What `rest` emits, once every call has settled. */
+type End = readonly [kind: number, a: number, b: string, c: string, d: string];
+
+export function create(emit: Emit): RealmApi {
+  let end: End | undefined;
+  let ended = false;
+  let job: RealmJob;
+
+  removeBuiltIns();
+  installClock();
+  installRandom();
+  installConsole();
+  lockStacks();
+
+  function start(jobJson: string, program: string): void {
+    job = jsonParse(jobJson) as RealmJob;
+    setNow(job.createdAtMs);
+    seedRandom(job.seed);
+    openLog(emit, job.logLineBytesMax, job.outputBytes);
+    openConsole(job.logLineBytesMax);
+    openCalls(emit, job.callsMax, job.argumentsBytesMax);
+    setProgram(countLines(program), job.columnShifts);
+    installApps(job.bindings);
+    let run: Program;
+    try {
+      run = compile(program);
+    } catch (error) {
+      const { name, message, position } = describeSyntaxError(error, program, emit, job.messageBytesMax);
+      end = [emitKind.threw, 0, name, message, position];
+      return;
+    }
+    installAbsent(program);
+    whenSettled(run(), returned, threw);
+  }
+
+  function returned(value: unknown): void {
+    let json: string | undefined;
+    try {
+      json = resultToJson(value);
+    } catch (error) {
+      threw(error);
+      return;
+    }
+    if (json === undefined) {
+      end = [emitKind.returnedUndefined, 0, '', '', ''];
+      return;
+    }
+    const bytes = utf8Bytes(json);
+    if (bytes > job.outputBytes) {
+      end = [emitKind.outputTooLarge, bytes, '', '', ''];
+      return;
+    }
+    end = [emitKind.returned, 0, json, '', ''];
+    if (indexOf(json, '{}') !== -1) {
+      warnOfPromise(value);
+    }
+  }
+
+  function warnOfPromise(value: unknown): void {
+    const path = promiseInResult(value);
+    if (path !== undefined) {
+      writeLog(level.warn, `${path} is a promise, so the result shows {} there: await it before returning.`);
+    }
+  }
+
+  function threw(thrown: unknown): void {
+    const { name, message, position } = describe(thrown, job.messageBytesMax, outstandingCalls() > 0);
+    end = [emitKind.threw, 0, name, message, position];
+  }
+
+  function rest(): number {
+    if (ended) {
+      return 1;
+    }
+    if (outstandingCalls() > 0) {
+      return 0;
+    }
+    end ??= [
+      emitKind.threw,
+      0,
+      'Error',
+      'The program waits for a promise that nothing can settle: no call is outstanding, and there are no timers.',
+      '',
+    ];
+    ended = true;
+    closeLog();
+    emit(end[0], end[1], end[2], end[3], end[4]);
+    return 1;
+  }
+
+  function unhandled(text: string): void {
+    const found = match(/\n {4}at (?:[^\n]*\()?program:(\d+:\d+)/, text);
+    const where = found === undefined ? '' : ` (program:${found[1]})`;
+    const traceAt = indexOf(text, '\n    at ');
+    const what = traceAt === -1 ? text : slice(text, 0, traceAt);
+    writeLog(
+      level.warn,
+      `A promise was rejected and nothing handled it: ${cut(what, job.messageBytesMax)}${where}. Await it, or catch its error.`,
+    );
+  }
+
+  return { __proto__: null, start, settle: settleCall, unhandled, rest } as RealmApi;
+}

@@ -1,0 +1,19 @@
+/**
+ * The host's callback runs on the same stack as the program. A program at the edge of its stack must fail
+ * before the realm changes anything or the host writes half a message, so room is proved first: the engine
+ * checks that all arguments of a call fit before it pushes them.
+ */
+import { apply } from './primordials.ts';
+
+/** Words of eight bytes; more than the realm and the host need below it. */
+const words = 8192;
+const load: number[] = [];
+for (let at = 0; at < words; at += 1) {
+  load[at] = 0;
+}
+function nothing(): void {}
+
+/** Throws the engine's RangeError unless 64 KiB of stack are left. */
+export function needStackRoom(): void {
+  apply(nothing, undefined, load);
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { completed, denied, failed, inputRequired, useRealm } from './harness/realm.ts';
+
+const { run, value, thrown } = useRealm();
+
+describe('a run', () => {
+  it('returns a value as JSON', async () => {
+    expect(await value('return { a: [1, "x", null], b: undefined }')).toEqual({ a: [1, 'x', null] });
+  });
+
+  it('returns nothing as no value', async () => {
+    expect((await run('const a = 1')).ending).toEqual({ tag: 'returnedUndefined' });
+  });
+
+  it('awaits calls at the top level', async () => {
+    const { calls, ending } = await run(
+      'const r = await apps.notes.read_note({ id: 7 });\nreturn r.content;',
+      { outcomes: [completed({ content: 'hello' })] },
+    );
+    expect(calls).toEqual([
+      { index: 0, binding: 'notes.read_note', argumentsJson: '{"id":7}', position: '1:28' },
+    ]);
+    expect(ending).toEqual({ tag: 'returned', json: '"hello"' });
+  });
+
+  it('ends as soon as it waits for something that nothing can settle', async () => {
+    for (const program of ['await new Promise(() => {})', 'await { then() {} }']) {
+      expect(await thrown(program)).toEqual({
+        tag: 'threw',
+        name: 'Error',
+        message:
+          'The program waits for a promise that nothing can settle: no call is outstanding, and there are no timers.',
+        position: '',
+      });
+    }
+  });
+
+  it('waits for calls that it did not await', async () => {
+    const { calls, logs, ending } = await run(
+      'apps.notes.read_note({ id: 1 }).then(() => { console.log("settled"); return apps.mail.send({}) }); return 1',
+    );
+    expect(calls.map(({ binding }) => binding)).toEqual(['notes.read_note', 'mail.send']);
+    expect(logs).toEqual(['info settled']);
+    expect(ending).toEqual({ tag: 'returned', json: '1' });
+  });
+
+  it('writes the value in the moment in which it returns', async () => {
+    const program = 'const out = []; apps.notes.read_note({}).then(() => out.push(1)); return out';
+    expect(await value(program)).toEqual([]);
+  });
+
+  it('gives results in the order in which the host settles them', async () => {
+    const program = `
+      const order = [];
+      const call = async (id) => { await apps.notes.read_note({ id }); order.push(id); };
+      await Promise.all([call(0), call(1), call(2)]);
+      return order;`;
+    expect(await value(program, { order: [2, 0, 1] })).toEqual([2, 0, 1]);
+  });
+});
+
+describe('errors of calls', () => {
+  const caught = (outcomes: Parameters<typeof run>[1]) =>
+    value(
+      `try { await apps.mail.send({}) } catch (e) {
+        return [e instanceof Error, e.name, e.message, { ...e }, String(e)];
+      }`,
+      outcomes,
+    );
+
+  it('of a denied call tell the binding and what the decider said', async () => {
+    expect(await caught({ outcomes: [denied('not today')] })).toEqual([
+      true,
+      'AppCallDenied',
+      'not today',
+      { binding: 'mail.send' },
+      'AppCallDenied: not today',
+    ]);
+  });
+
+  it('of a failed call tell the reason', async () => {
+    expect(await caught({ outcomes: [failed('Timeout', 'took too long')] })).toEqual([
+      true,
+      'AppCallFailed',
+      'took too long',
+      { binding: 'mail.send', reason: 'Timeout' },
+      'AppCallFailed: took too long',
+    ]);
+  });
+
+  it('of a call that needs input tell the operation', async () => {
+    expect(await caught({ outcomes: [inputRequired('op-1')] })).toEqual([
+      true,
+      'AppInputRequired',
+      'the app needs more input: answer it outside the program, then run again',
+      { binding: 'mail.send', operationId: 'op-1' },
+      'AppInputRequired: the app needs more input: answer it outside the program, then run again',
+    ]);
+  });
+
+  it('can be told apart by their classes', async () => {
+    const program = `try { await apps.mail.send({}) } catch (e) {
+      return [e instanceof AppCallDenied, e instanceof AppCallFailed, e instanceof AppInputRequired];
+    }`;
+    expect(await value(program, { outcomes: [failed('Internal', '')] })).toEqual([false, true, false]);
+  });
+
+  it('end the run at the call if nothing catches them', async () => {
+    const program = 'const a = 1;\nawait apps.mail.send({ a })';
+    expect(await thrown(program, { outcomes: [failed('ToolError', 'no such address')] })).toEqual({
+      tag: 'threw',
+      name: 'AppCallFailed',
+      message: 'no such address (mail.send: ToolError)',
+      position: '2:17',
+    });
+  });
+});
+
+describe('a rejection', () => {
+  it('that nothing handles becomes a warning', async () => {
+    const { logs, ending } = await run('Promise.reject(new TypeError("lost")); return 1');
+    expect(logs).toEqual([
+      'warn A promise was rejected and nothing handled it: TypeError: lost (program:1:16). Await it, or catch its error.',
+    ]);
+    expect(ending).toEqual({ tag: 'returned', json: '1' });
+  });
+
+  it('of a call that nothing awaits becomes a warning', async () => {
+    const { logs } = await run('apps.mail.send({}); return 1', { outcomes: [denied('no')] });
+    expect(logs).toEqual([
+      'warn A promise was rejected and nothing handled it: AppCallDenied: no (program:1:11). Await it, or catch its error.',
+    ]);
+  });
+
+  it('that is handled before the program rests is no warning', async () => {
+    const program =
+      'const p = Promise.reject(new Error("x")); await null; await null; p.catch(() => {}); return 1';
+    expect((await run(program)).logs).toEqual([]);
+  });
+});
