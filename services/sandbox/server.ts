@@ -6,11 +6,11 @@ import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
 import type { Log } from '../shared/log.ts';
+import { makeChildren } from './children.ts';
 import type { SandboxConfig } from './config.ts';
 import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
 import { Pool } from './pool/pool.ts';
-import { StartedChildren } from './pool/started-children.ts';
 import { readVersions } from './versions.ts';
 
 export interface RunningSandbox {
@@ -22,7 +22,7 @@ export interface RunningSandbox {
 
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
   const versions = readVersions();
-  const source = new StartedChildren(['--no-warnings']);
+  const { source, layers, locked } = await makeChildren(config, log.child({ component: 'lock' }));
   const pool = new Pool(
     source,
     {
@@ -30,6 +30,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
       queuedMax: config.queuedMax,
       readyTarget: config.readyTarget,
       firstSetting: { memoryMb: config.firstMemoryMb, timeoutMs: config.firstTimeoutMs },
+      allowUnlocked: !locked,
     },
     log.child({ component: 'pool' }),
   );
@@ -43,7 +44,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
     SandboxService,
     {
       execute: (requests, context) => execute(deps, requests, context),
-      getStatus: () => Promise.resolve(getStatus(pool.counts(), versions)),
+      getStatus: () => Promise.resolve(getStatus(layers, locked, pool.counts(), versions)),
     },
     log.child({ component: 'grpc' }),
   );

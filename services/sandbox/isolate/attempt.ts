@@ -9,7 +9,7 @@
 import { limits } from '../../shared/limits.ts';
 import { type Emit, emitKind } from '../realm/contract.ts';
 import type { Channel } from './channel.ts';
-import { endKind, FrameError, FrameWriter, fromChild, toChild } from './frames.ts';
+import { type BodyReader, endKind, FrameError, FrameWriter, fromChild, toChild } from './frames.ts';
 import type { RealmHost } from './realm-host.ts';
 
 interface End {
@@ -58,13 +58,11 @@ export class ChildAttempt {
     }
   };
 
-  /** Reads a job and runs it to its end. */
-  run(realm: RealmHost, channel: Channel): void {
+  /** Runs a job to its end. */
+  run(realm: RealmHost, channel: Channel, job: BodyReader): void {
     this.#channel = channel;
-    const { kind, body } = channel.read(limits.jobBytesMax);
-    if (kind !== toChild.job) throw new FrameError('a job comes first');
-    const jobJson = body.text(limits.jobBytesMax);
-    const program = body.restText();
+    const jobJson = job.text(limits.jobBytesMax);
+    const program = job.restText();
     this.#startMs = this.#processorMs();
     this.#enter(realm, () => realm.start(jobJson, program));
     for (let delivered = 0; !this.#ended(realm); delivered++) {

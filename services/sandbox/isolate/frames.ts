@@ -16,6 +16,8 @@ export const toChild = {
   job: 1,
   /** u32 index, u8 settle kind, u32 length of a, a, b. */
   settle: 2,
+  /** u32 number of a system call, six u64 arguments, text. Instead of a job; see jail/probe.ts. */
+  probe: 3,
 } as const;
 
 /** From a child. */
@@ -30,12 +32,17 @@ export const fromChild = {
   rest: 4,
   /** u8 end kind, u32 line, u32 column, u32 processor milliseconds, u64 bytes of the isolate, u32 length of the name, the name, u32 length of the message, the message, value. Last. */
   end: 5,
+  /** u32 errno, 0 if the call succeeded. Only after a probe. */
+  probed: 6,
 } as const;
 
 /** How a child says that it ended. */
 export const endKind = { returned: 1, returnedUndefined: 2, threw: 3, outputTooLarge: 4, memory: 5 } as const;
 
 export const secretBytes = 16;
+
+/** In place of an argument of a probe: the address of the text that comes with it. */
+export const probeTextArgument = 0xffff_ffff_ffff_fff1n;
 
 /** A frame that is not what it should be. The sender is at fault. */
 export class FrameError extends Error {
@@ -78,6 +85,14 @@ export class FrameWriter {
   u64(value: number): this {
     this.#room(8);
     this.#length = this.#buffer.writeBigUInt64LE(BigInt(value), this.#length);
+    return this;
+  }
+
+  /** An argument of a probe. */
+  argument(value: number | bigint | 'text'): this {
+    this.#room(8);
+    const word = value === 'text' ? probeTextArgument : BigInt.asUintN(64, BigInt(value));
+    this.#length = this.#buffer.writeBigUInt64LE(word, this.#length);
     return this;
   }
 

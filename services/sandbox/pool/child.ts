@@ -1,5 +1,6 @@
 /** A child process as the pool sees it, however it came to be. */
 import type { Duplex } from 'node:stream';
+import type { LayerReport } from '../jail/layers.ts';
 
 /** What a child is made for: both are fixed in it before it is locked. */
 export interface ChildSetting {
@@ -13,20 +14,28 @@ export interface ExitFacts {
   readonly signal: NodeJS.Signals | undefined;
   /** Processor time of the whole process, where the parent could read it. */
   readonly cpuMs: number | undefined;
+  /** Most memory it had in use at once, shared pages included, where the parent could read it. */
+  readonly residentKb: number | undefined;
 }
 
 export interface Child {
   readonly pid: number;
-  /** The supervisor's end of the child's only socket. The child has said that it is ready. */
+  /** The supervisor's end of the child's only socket. */
   readonly socket: Duplex;
   readonly exited: Promise<ExitFacts>;
   /** SIGKILL. Idempotent. */
   kill(): void;
 }
 
+/** A child that has locked itself and said how. */
+export interface MadeChild {
+  readonly child: Child;
+  readonly layers: readonly LayerReport[];
+}
+
 export interface ChildSource {
-  /** A new child, locked and ready for its job. */
-  make(setting: ChildSetting): Promise<Child>;
+  /** A new child, ready for its job. */
+  make(setting: ChildSetting): Promise<MadeChild>;
   /** Kills what is left and resolves when it is gone. */
   close(): Promise<void>;
 }

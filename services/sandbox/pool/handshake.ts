@@ -1,12 +1,18 @@
-/** The first words of a child: it proves that it is the one that was made, and says how it is locked. */
+/** The first words of a child: it proves that it is one that was made, and says how it is locked. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { BodyReader, FrameError, FrameReader, fromChild, secretBytes } from '../isolate/frames.ts';
+import { type LayerReport, layerNames } from '../jail/layers.ts';
 
 const readyBytesMax = 16 * 1024;
 
-/** Reads the ready frame. Gives what the child says of its lock as JSON. */
-export function readReady(socket: Duplex, expected: Buffer | undefined): Promise<ReadyFrame> {
+export interface ReadyFrame {
+  readonly secret: Buffer;
+  readonly layers: readonly LayerReport[];
+}
+
+/** Reads the ready frame; with `expected`, of that child alone. */
+export function readReady(socket: Duplex, expected?: Buffer): Promise<ReadyFrame> {
   const reader = new FrameReader((kind) => (kind === fromChild.ready ? readyBytesMax : undefined));
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
@@ -33,15 +39,21 @@ export function readReady(socket: Duplex, expected: Buffer | undefined): Promise
   });
 }
 
-export interface ReadyFrame {
-  readonly secret: Buffer;
-  readonly lockJson: string;
-}
-
 function parse(bytes: Buffer): ReadyFrame {
   const body = new BodyReader(bytes);
   const secret = Buffer.from(body.bytes(secretBytes));
-  const lockJson = body.text(readyBytesMax);
+  const layers: unknown = JSON.parse(body.text(readyBytesMax));
   body.done();
-  return { secret, lockJson };
+  if (!Array.isArray(layers) || !layers.every(isLayerReport)) throw new FrameError('a lock without layers');
+  return { secret, layers };
+}
+
+function isLayerReport(value: unknown): value is LayerReport {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, state, detail } = value as Readonly<Record<string, unknown>>;
+  return (
+    layerNames.some((known) => known === name) &&
+    (state === 'held' || state === 'absent' || state === 'off') &&
+    typeof detail === 'string'
+  );
 }

@@ -8,6 +8,7 @@
  */
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
+import { missing } from '../jail/layers.ts';
 import type { Child, ChildSetting, ChildSource } from './child.ts';
 
 export interface PoolOptions {
@@ -16,6 +17,8 @@ export interface PoolOptions {
   readonly readyTarget: number;
   /** What children are made for before the first job came. */
   readonly firstSetting: ChildSetting;
+  /** Whether a child may be given a job without a required layer of the lock. */
+  readonly allowUnlocked: boolean;
 }
 
 export interface PoolCounts {
@@ -63,7 +66,7 @@ export class Pool {
 
   /** Makes the first children. Throws if none can be made. */
   async warm(): Promise<void> {
-    this.#keep(await this.#source.make(this.#setting), this.#setting);
+    this.#keep(await this.#make(this.#setting), this.#setting);
     this.#refill();
   }
 
@@ -77,7 +80,7 @@ export class Pool {
     this.#running.add(child);
     void child.exited.then(() => this.#gone(child));
     this.#refill();
-    if (signal.aborted) child.kill();
+    if (signal.aborted) this.release(child);
     signal.throwIfAborted();
     return child;
   }
@@ -85,6 +88,7 @@ export class Pool {
   /** Ends a child that was acquired; its slot is free when it is gone. */
   release(child: Child): void {
     child.kill();
+    child.socket.destroy();
   }
 
   /** Lets nothing start any more and resolves when nothing runs, or after `deadlineMs`. */
@@ -142,7 +146,6 @@ export class Pool {
 
   #gone(child: Child): void {
     this.#running.delete(child);
-    child.socket.destroy();
     this.#freeSlot();
   }
 
@@ -150,11 +153,19 @@ export class Pool {
     const ready = this.#takeReady(keyOf(setting));
     if (ready !== undefined) return ready;
     try {
-      return await this.#source.make(setting);
+      return await this.#make(setting);
     } catch (error) {
       this.#freeSlot();
       throw error;
     }
+  }
+
+  async #make(setting: ChildSetting): Promise<Child> {
+    const { child, layers } = await this.#source.make(setting);
+    const [lacking] = this.#options.allowUnlocked ? [] : missing(layers);
+    if (lacking === undefined) return child;
+    child.kill();
+    throw new Error(`a child is not locked: ${lacking.name}: ${lacking.detail}`);
   }
 
   #takeReady(key: string): Child | undefined {
@@ -167,7 +178,8 @@ export class Pool {
     this.#ready.push(entry);
     void child.exited.then(() => {
       const at = this.#ready.indexOf(entry);
-      if (at >= 0) this.#ready.splice(at, 1);
+      if (at < 0) return; // It has its job.
+      this.#ready.splice(at, 1);
       child.socket.destroy();
     });
   }
@@ -181,7 +193,7 @@ export class Pool {
     const fitting = this.#ready.filter((entry) => entry.key === key).length;
     for (let missing = this.#options.readyTarget - fitting - this.#making; missing > 0; missing--) {
       this.#making++;
-      this.#source.make(setting).then(
+      this.#make(setting).then(
         (child) => {
           this.#making--;
           if (this.#closing) return child.kill();
@@ -190,6 +202,7 @@ export class Pool {
         },
         (error: unknown) => {
           this.#making--;
+          if (this.#closing) return;
           this.#log.error({ err: error }, 'a child could not be made');
         },
       );

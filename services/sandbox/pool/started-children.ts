@@ -2,34 +2,37 @@
  * Children that are started, one Node.js each, where a prepared one cannot be forked. Slower, and as safe:
  * the same program locks itself the same way.
  */
-import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Duplex } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { secretBytes } from '../isolate/frames.ts';
-import type { Child, ChildSetting, ChildSource, ExitFacts } from './child.ts';
+import type { ChildRole } from '../isolate/role.ts';
+import type { Child, ChildSetting, ChildSource, ExitFacts, MadeChild } from './child.ts';
+import type { ChildProgram } from './child-program.ts';
 import { readReady } from './handshake.ts';
 
-const program = fileURLToPath(new URL('../isolate/main.ts', import.meta.url));
-const complaintBytesMax = 4096;
+export type StartedRole = Omit<ChildRole, 'is' | 'secret' | 'timeoutMs' | 'memoryMb' | 'parent'>;
 
 export class StartedChildren implements ChildSource {
-  readonly #flags: readonly string[];
+  readonly #program: ChildProgram;
+  readonly #role: StartedRole;
   readonly #children = new Set<Child>();
 
-  constructor(flags: readonly string[]) {
-    this.#flags = flags;
+  constructor(program: ChildProgram, role: StartedRole) {
+    this.#program = program;
+    this.#role = role;
   }
 
-  async make(setting: ChildSetting): Promise<Child> {
+  async make(setting: ChildSetting): Promise<MadeChild> {
     const secret = randomBytes(secretBytes);
-    const argument = JSON.stringify({ ...setting, secret: secret.toString('hex') });
-    const started = spawn(process.execPath, [...this.#flags, program, 'child', argument], {
-      env: { TZ: 'UTC', LANG: 'C' },
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    const { process: started, complaint } = this.#program.start({
+      ...this.#role,
+      ...setting,
+      is: 'child',
+      secret: secret.toString('hex'),
+      parent: process.pid,
     });
     const exited = exitOf(started);
-    const complaint = collect(started.stderr);
     const socket = started.stdio[3];
     if (!(socket instanceof Duplex) || started.pid === undefined) {
       throw new Error('a child could not be started', { cause: await exited });
@@ -39,13 +42,13 @@ export class StartedChildren implements ChildSource {
     this.#children.add(child);
     void exited.then(() => this.#children.delete(child));
     try {
-      await readReady(socket, secret);
+      const ready = await readReady(socket, secret);
+      return { child, layers: ready.layers };
     } catch (cause) {
       child.kill();
       await exited;
-      throw new Error(`a child was not ready: ${complaint()}`, { cause });
+      throw new Error(`a child was not ready: ${complaint() || 'it said nothing'}`, { cause });
     }
-    return child;
   }
 
   async close(): Promise<void> {
@@ -54,20 +57,18 @@ export class StartedChildren implements ChildSource {
   }
 }
 
-function exitOf(started: ReturnType<typeof spawn>): Promise<ExitFacts> {
+function exitOf(started: ChildProcess): Promise<ExitFacts> {
   return new Promise((resolve) => {
     started.on('exit', (code, signal) =>
-      resolve({ code: code ?? undefined, signal: signal ?? undefined, cpuMs: undefined }),
+      resolve({
+        code: code ?? undefined,
+        signal: signal ?? undefined,
+        cpuMs: undefined,
+        residentKb: undefined,
+      }),
     );
-    started.on('error', () => resolve({ code: undefined, signal: undefined, cpuMs: undefined }));
+    started.on('error', () =>
+      resolve({ code: undefined, signal: undefined, cpuMs: undefined, residentKb: undefined }),
+    );
   });
-}
-
-/** Keeps the beginning of what a child says before it is locked, for the error of a start that fails. */
-function collect(stream: NodeJS.ReadableStream | null): () => string {
-  let text = '';
-  stream?.on('data', (chunk: Buffer) => {
-    if (text.length < complaintBytesMax) text += chunk.toString('utf8', 0, complaintBytesMax);
-  });
-  return () => text.trim();
 }

@@ -25,6 +25,9 @@ export interface Verdict {
   readonly column: number;
 }
 
+/** What a process holds, shared pages included, before its program holds anything. */
+const memorySlackMb = 48;
+
 /** Numbers of the run that a message names. */
 export interface VerdictLimits {
   readonly timeoutMs: number;
@@ -76,10 +79,12 @@ export function verdictOfExit(
       `The program used all its processor time, ${limits.timeoutMs} ms. Time spent waiting for app calls does not count. Date.now() stands still in a program, so a loop that waits for it to pass never ends.`,
     );
   }
-  // How V8 and the C++ runtime give up when an allocation fails; SIGSEGV is a stack or heap that could not grow.
-  if (exit.signal === 'SIGABRT' || exit.signal === 'SIGTRAP' || exit.signal === 'SIGILL')
+  // How the engine and the C++ runtime give up when they cannot have more memory.
+  if (exit.signal === 'SIGABRT' || exit.signal === 'SIGTRAP') return memory(limits);
+  // A crash is one of memory only if there was little left; anything else may be a fault of the engine.
+  if (exit.signal === 'SIGSEGV' && (exit.residentKb ?? 0) > (limits.memoryMb + memorySlackMb) * 1024) {
     return memory(limits);
-  if (exit.signal === 'SIGSEGV') return memory(limits);
+  }
   return plain('Lost', 'The process that ran the program was lost.');
 }
 

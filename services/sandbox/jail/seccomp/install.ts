@@ -1,0 +1,38 @@
+/** Puts a filter on every thread of the process, for good. */
+import { addressOf } from '../libc.ts';
+import { architecture, must, syscall } from '../linux.ts';
+import { assemble, encode } from './assemble.ts';
+import { policy } from './policy.ts';
+
+const SECCOMP_SET_MODE_FILTER = 1;
+const SECCOMP_FILTER_FLAG_TSYNC = 1;
+
+export interface SeccompOptions {
+  readonly jit: boolean;
+  readonly logOnly: boolean;
+}
+
+export interface Seccomp {
+  readonly instructions: number;
+  /** `pid` is the process's own. */
+  apply(pid: number): void;
+}
+
+export function prepareSeccomp({ jit, logOnly }: SeccompOptions): Seccomp {
+  const filter = encode(assemble(policy({ jit }), architecture, { logOnly }));
+  const program = Buffer.alloc(16); // struct sock_fprog
+  program.writeUInt16LE(filter.length, 0);
+  program.writeBigUInt64LE(addressOf(filter.bytes), 8);
+  const address = addressOf(program);
+  return {
+    instructions: filter.length,
+    apply(pid) {
+      filter.patchPid(pid);
+      const stray = must(
+        'seccomp',
+        syscall('seccomp', SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, address),
+      );
+      if (stray > 0) throw new Error(`seccomp could not cover thread ${stray}`);
+    },
+  };
+}

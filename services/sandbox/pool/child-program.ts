@@ -1,0 +1,83 @@
+/**
+ * The program of zygotes and children as one text, and how it starts. It is bundled when the sandbox starts:
+ * without a JIT there is no WebAssembly, and so nothing in the child that could take types away; and no built
+ * file can be stale. It goes in by standard input: nothing is written to a disk.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { ProcessRole } from '../isolate/role.ts';
+
+const entry = fileURLToPath(new URL('../isolate/main.ts', import.meta.url));
+
+/** Reads a program and a role, and runs the one with the other. `require` finds packages from `root`. */
+const loader = `
+const { program, role, root } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+const module_ = { exports: {} };
+new (require('node:vm').Script)('(function (require, module) {' + program + '\\n})', { filename: 'sandbox-child' })
+  .runInThisContext()(require('node:module').createRequire(root), module_);
+void module_.exports.main(role);
+`;
+
+const complaintBytesMax = 4096;
+
+export interface StartedProcess {
+  readonly process: ChildProcess;
+  /** What it said on standard error, for the error of a start that fails. */
+  complaint(): string;
+}
+
+export class ChildProgram {
+  readonly #text: string;
+  readonly #flags: readonly string[];
+
+  private constructor(text: string, flags: readonly string[]) {
+    this.#text = text;
+    this.#flags = flags;
+  }
+
+  static async bundle(options: { readonly jit: boolean }): Promise<ChildProgram> {
+    const { outputFiles } = await build({
+      entryPoints: [entry],
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node26',
+      external: ['isolated-vm'],
+      logLevel: 'silent',
+    });
+    const [file] = outputFiles;
+    if (file === undefined) throw new Error('the child program could not be bundled');
+    return new ChildProgram(file.text, flagsOf(options));
+  }
+
+  /** A new process whose descriptor 3 is a socket to here. */
+  start(role: ProcessRole): StartedProcess {
+    const started = spawn(process.execPath, [...this.#flags, '-e', loader], {
+      cwd: '/',
+      env: { TZ: 'UTC', LANG: 'C' },
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    let complaint = '';
+    started.stderr?.on('data', (chunk: Buffer) => {
+      if (complaint.length < complaintBytesMax) complaint += chunk.toString('utf8', 0, complaintBytesMax);
+    });
+    started.stdin?.on('error', () => {}); // Shows in how the process ends.
+    started.stdin?.end(JSON.stringify({ program: this.#text, role, root: entry }));
+    return { process: started, complaint: () => complaint.trim() };
+  }
+}
+
+function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
+  return [
+    '--no-warnings',
+    // One thread: a fork takes no other along, and a lock covers no other.
+    '--single-threaded',
+    '--v8-pool-size=0',
+    '--disable-sigusr1',
+    // The depth at which a recursion ends is part of what a program sees.
+    '--stack-size=900',
+    ...(jit ? [] : ['--jitless']),
+  ];
+}
