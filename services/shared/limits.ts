@@ -53,6 +53,23 @@ export const limits = {
   describeBytesMin: 1 * KiB,
   describeBytesMax: 1 * MiB,
   describeBytesDefault: 16 * KiB,
+  /** Capabilities of all connections of a catalog. */
+  capabilitiesMax: 50_000,
+  /** Raw name, URI or URI template of a capability. */
+  rawNameBytesMax: 4 * KiB,
+  /** Levels of a schema that are read; a deeper part is unknown. */
+  schemaDepthMax: 48,
+  /** Parts of a schema that are read; the rest is unknown. */
+  schemaNodesMax: 50_000,
+  /** Steps of working out what several parts of a schema mean together; the rest is unknown. */
+  schemaOperationsMax: 200_000,
+  /** Text of one declaration; what is left of it is unknown. */
+  declarationCharsMax: 1024 * KiB,
+  /** Values of an enum that are written out; a larger one is the type of its values, and says so. */
+  enumMembersMax: 300,
+  /** The comment of a field, and of a whole capability or connection; a longer one is cut and says so. */
+  fieldDocCharsMax: 1000,
+  capabilityDocCharsMax: 4000,
   /** Calls of one run. */
   callsMax: 10_000,
   /** Calls of one run that are with the core at once; more queue in order. */

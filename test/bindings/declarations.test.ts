@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
+import { convertSchema } from '../../services/code-run/bindings/schema/convert.ts';
+import { worldDeclarations } from '../../services/code-run/bindings/world.ts';
+import { toolsOf, wholeCatalog } from './catalogs.ts';
+import { accepts, brokenSamples, sampleOf, validatorOf } from './samples.ts';
+import { typeErrors } from './tsc.ts';
+
+const catalog = wholeCatalog();
+const compiled = compileCatalog(catalog);
+
+/** The declarations of every catalog, beside `programs`. */
+function check(programs: string): Promise<string[]> {
+  const files = compiled.files.map((file, index): [string, string] => [`${index}.d.ts`, file.text]);
+  return typeErrors({
+    'world.d.ts': worldDeclarations,
+    ...Object.fromEntries(files),
+    'programs.ts': programs,
+  });
+}
+
+function pathOf(bound: { binding: { connection: string; capability: string } }): string {
+  return `apps[${JSON.stringify(bound.binding.connection)}][${JSON.stringify(bound.binding.capability)}]`;
+}
+
+describe('declarations of real catalogs', () => {
+  it('have every binding, each under a name of its own, and are clean under tsc --strict', async () => {
+    const all = compiled.table.all;
+    expect(all.length).toBe(4403);
+    expect(new Set(all.map((bound) => bound.name)).size).toBe(all.length);
+    const uses = all.map((bound) => `${pathOf(bound)} satisfies Function;`);
+    const calls = all.map(
+      (bound) => `apps.call satisfies unknown; ${JSON.stringify(bound.name)} satisfies keyof AppCalls;`,
+    );
+    expect(await check([...uses, ...calls, 'export {};'].join('\n'))).toEqual([]);
+  });
+});
+
+describe('samples of real schemas', () => {
+  const good: string[] = [];
+  const broken: string[] = [];
+  const refused: string[] = [];
+
+  function judge(schemaJson: string, name: string, use: (sampleJson: string) => string): void {
+    if (schemaJson === '') return;
+    const validate = validatorOf(schemaJson);
+    for (const fullness of ['least', 'full'] as const) {
+      const sample = sampleOf(schemaJson, fullness);
+      if (!accepts(validate, sample)) refused.push(`${name} ${fullness}`);
+      good.push(use(JSON.stringify(sample)));
+    }
+    for (const one of brokenSamples(schemaJson, validate)) broken.push(use(JSON.stringify(one)));
+  }
+
+  beforeAll(() => {
+    for (const bound of compiled.table.all) {
+      if (bound.capability.kind !== 'tool') continue;
+      const { inputSchemaJson, outputSchemaJson } = bound.capability.tool;
+      const path = pathOf(bound);
+      judge(inputSchemaJson, `${bound.name} arguments`, (sample) => `void ${path}(${sample});`);
+      const result = `Awaited<ReturnType<typeof ${path}>>["structuredContent"]`;
+      judge(outputSchemaJson, `${bound.name} result`, (sample) => `(${sample}) satisfies ${result};`);
+    }
+  });
+
+  it('are accepted by their schemas', () => {
+    expect(refused).toEqual([]);
+    expect(good.length).toBeGreaterThan(8000);
+    expect(broken.length).toBeGreaterThan(6000);
+  });
+
+  it('type-check, and do not when one thing in them is wrong', async () => {
+    const lines = [...good, ...broken.flatMap((use) => ['// @ts-expect-error', use]), 'export {};'];
+    const errors = await check(lines.join('\n'));
+    expect(errors.map((error) => explain(error, lines))).toEqual([]);
+  });
+});
+
+/** An error beside the line it is about. */
+function explain(error: string, lines: readonly string[]): string {
+  const line = Number(/^programs\.ts\((\d+),/.exec(error)?.[1] ?? 0);
+  return [error, lines[line - 1], lines[line]].map((text) => (text ?? '').slice(0, 300)).join('\n');
+}
+
+/** Where a schema holds schemas. */
+function partsOf(schema: unknown): unknown[] {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return [];
+  const said = schema as Record<string, unknown>;
+  const maps = ['properties', 'patternProperties', '$defs', 'definitions'].flatMap((key) =>
+    Object.values(said[key] ?? {}),
+  );
+  const lists = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'].flatMap((key) => {
+    const list = said[key];
+    return Array.isArray(list) ? list : [];
+  });
+  const parts = [...maps, ...lists, said['items'], said['additionalProperties']];
+  return parts.filter((part) => typeof part === 'object' && part !== null && !Array.isArray(part));
+}
+
+describe('unknown', () => {
+  it('stands in no declaration of a real catalog for a loss', () => {
+    const losses = compiled.files.flatMap((file) => file.text.match(/unknown \/\*.*?\*\//g) ?? []);
+    expect(losses).toEqual([]);
+  });
+
+  it('stands only for parts of real schemas that say nothing of their value', () => {
+    const saying = [
+      'type',
+      'enum',
+      'const',
+      'anyOf',
+      'oneOf',
+      'allOf',
+      'properties',
+      'items',
+      'pattern',
+      'minimum',
+    ];
+    let parts = 0;
+    const silent = new Map<string, number>();
+    const lost: string[] = [];
+    for (const tool of toolsOf(catalog)) {
+      for (const json of [tool.inputSchemaJson, tool.outputSchemaJson]) {
+        const open = json === '' ? [] : [JSON.parse(json)];
+        for (let part = open.pop(); part !== undefined; part = open.pop()) {
+          open.push(...partsOf(part));
+          if ('$ref' in part) continue;
+          parts += 1;
+          const { type } = convertSchema(withoutReferences(part), 'argument');
+          if (type.kind !== 'unknown') continue;
+          const keywords = Object.keys(part).sort().join();
+          silent.set(keywords, (silent.get(keywords) ?? 0) + 1);
+          if (saying.some((keyword) => keyword in part)) lost.push(JSON.stringify(part).slice(0, 200));
+        }
+      }
+    }
+    expect(lost).toEqual([]);
+    expect(parts).toBeGreaterThan(40_000);
+    expect(Object.fromEntries(silent)).toEqual({
+      '': 189,
+      description: 12,
+      'default,description': 4,
+      'default,title': 1,
+    });
+  });
+});
+
+/** References lead out of a part that stands alone; what they lead to says something. */
+function withoutReferences(part: unknown): unknown {
+  return JSON.parse(JSON.stringify(part), (_key, value) =>
+    typeof value?.$ref === 'string' ? { type: 'string' } : value,
+  );
+}
