@@ -40,6 +40,8 @@ export const limits = {
   capabilityNameBytesMax: 4 * KiB,
   /** Catalogs that an instance keeps by digest, as encoded. */
   catalogsKeptBytesMax: 128 * MiB,
+  /** Arguments and results of a run, or of a page of runs, in one message; past it they are left out. */
+  recordBytesMax: 16 * MiB,
   /** Runs on a page, and without a wish. */
   pageSizeMax: 200,
   pageSizeDefault: 50,
@@ -100,12 +102,31 @@ export const limits = {
   /** Claimed runs that one instance remembers; of others it reads again where their journal ends. */
   storeHeldRunsMax: 4096,
   /** A gRPC message in either direction: the largest result and room for the rest. */
+  /** A gRPC message to a service: the largest result or catalog and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
+  /** A gRPC message from a service: a whole run, or a page of them. */
+  grpcAnswerBytesMax: 160 * MiB,
   /** Text of a gRPC status; every character may take three bytes in a header, and clients read few KiB. */
   statusTextBytesMax: 1 * KiB,
   /** Field violations of a status, and the bytes of each of their two texts. */
   statusViolationsMax: 8,
   statusViolationBytesMax: 256,
+} as const;
+
+/** Bounds of the HTTP port. */
+export const httpLimits = {
+  /** Body of a route; Connect and gRPC-Web have the bounds of gRPC messages. */
+  bodyBytesMax: 64 * KiB,
+  headerBytesMax: 16 * KiB,
+  /** From the first byte of a request to the last of its headers, and of its body. */
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  /** A connection without a request. */
+  keepAliveTimeoutMs: 65_000,
+  /** How often slow connections are looked for. */
+  checkingIntervalMs: 5000,
+  connectionsMax: 10_000,
+  requestsPerConnectionMax: 100_000,
 } as const;
 
 /** Limits of one kind that the sandbox enforces inside an attempt. */
@@ -122,6 +143,11 @@ assert(limits.jobBytesMax > limits.programBytesMax, 'a program must fit into a j
 assert(
   limits.grpcMessageBytesMax > limits.stepPieceBytes + limits.argumentsBytesMax,
   'a piece must fit into a message',
+);
+assert(
+  limits.grpcAnswerBytesMax >
+    limits.codeBytesMax + 2 * settingRanges.outputBytes.max + 3 * limits.recordBytesMax,
+  'a run must fit into a message: program, result, logs, and payloads measured in UTF-16 units',
 );
 assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that was put must be kept');
 assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document limit of every database');

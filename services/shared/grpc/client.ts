@@ -60,7 +60,7 @@ export function openChannel(
   options: ChannelOptions = {},
 ): Channel {
   return new GrpcClient(address, credentials, {
-    'grpc.max_receive_message_length': limits.grpcMessageBytesMax,
+    'grpc.max_receive_message_length': limits.grpcAnswerBytesMax,
     'grpc.max_send_message_length': limits.grpcMessageBytesMax,
     ...options,
   });

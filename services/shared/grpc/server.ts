@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 export function createServer(options: ServerOptions = {}): Server {
   return new Server({
     'grpc.max_receive_message_length': limits.grpcMessageBytesMax,
-    'grpc.max_send_message_length': limits.grpcMessageBytesMax,
+    'grpc.max_send_message_length': limits.grpcAnswerBytesMax,
     ...options,
   });
 }

@@ -208,6 +208,14 @@ export declare type Call = Message<"openbot.codemode.v1.Call"> & {
    * @generated from field: uint32 column = 12;
    */
   column: number;
+
+  /**
+   * The arguments and the result are left out, since those of the whole run are more than a message may
+   * hold. GET /v1/code-runs/:id on the HTTP port gives all of them.
+   *
+   * @generated from field: bool payload_omitted = 13;
+   */
+  payloadOmitted: boolean;
 };
 
 /**

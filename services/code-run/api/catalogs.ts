@@ -1,0 +1,120 @@
+/**
+ * Catalogs by digest: checked and prepared once, then named by later requests.
+ *
+ * C1  The digest is over the catalog's encoding, so the same catalog has the same digest on every instance.
+ * C2  What is kept is bounded in bytes; the least recently used goes first. A caller that names one that is
+ *     gone gets NOT_FOUND and puts it again.
+ */
+import { createHash } from 'node:crypto';
+import { toBinary } from '@bufbuild/protobuf';
+import { type Catalog, CatalogSchema } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
+import type { CatalogRef } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { AppError, invalidField } from '../../shared/errors.ts';
+import { limits } from '../../shared/limits.ts';
+import { Fields } from './validate.ts';
+
+interface Entry<T> {
+  readonly prepared: T;
+  readonly bytes: number;
+}
+
+export class Catalogs<T> {
+  readonly #prepare: (catalog: Catalog) => T;
+  readonly #bytesMax: number;
+  /** In order of last use, the least recent first. */
+  readonly #entries = new Map<string, Entry<T>>();
+  #bytes = 0;
+
+  constructor(prepare: (catalog: Catalog) => T, bytesMax: number = limits.catalogsKeptBytesMax) {
+    this.#prepare = prepare;
+    this.#bytesMax = bytesMax;
+  }
+
+  put(catalog: Catalog, field: string): { digest: string; prepared: T } {
+    const encoded = toBinary(CatalogSchema, catalog);
+    const digest = createHash('sha256').update(encoded).digest('hex');
+    const known = this.#use(digest);
+    if (known !== undefined) return { digest, prepared: known };
+    checkCatalog(catalog, encoded.length, field);
+    const prepared = this.#prepare(catalog);
+    this.#keep(digest, { prepared, bytes: encoded.length });
+    return { digest, prepared };
+  }
+
+  /** `field` is the path of the reference in the request: "start.catalog". */
+  resolve(reference: CatalogRef | undefined, field: string): T {
+    const ref = reference?.ref;
+    if (ref?.case === 'catalog') return this.put(ref.value, `${field}.catalog`).prepared;
+    if (ref?.case !== 'digest') throw invalidField(field, 'must be set: a catalog, or the digest of one');
+    const known = this.#use(ref.value);
+    if (known === undefined) {
+      throw new AppError('NOT_FOUND', `${field}.digest: no catalog has this digest: put the catalog again`);
+    }
+    return known;
+  }
+
+  #use(digest: string): T | undefined {
+    const entry = this.#entries.get(digest);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(digest);
+    this.#entries.set(digest, entry);
+    return entry.prepared;
+  }
+
+  #keep(digest: string, entry: Entry<T>): void {
+    this.#entries.set(digest, entry);
+    this.#bytes += entry.bytes;
+    for (const [oldest, { bytes }] of this.#entries) {
+      if (this.#bytes <= this.#bytesMax || oldest === digest) return;
+      this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+function checkCatalog(catalog: Catalog, bytes: number, field: string): void {
+  const fields = new Fields();
+  if (bytes > limits.catalogBytesMax) {
+    fields.wrong(field, `must take at most ${limits.catalogBytesMax} bytes, takes ${bytes}`);
+  }
+  fields.count(`${field}.connections`, catalog.connections.length, limits.connectionsMax);
+  fields.done();
+  const ids = new Set<string>();
+  let bindings = 0;
+  for (const [index, connection] of catalog.connections.entries()) {
+    const path = `${field}.connections[${index}]`;
+    fields.id(`${path}.id`, connection.id);
+    fields.text(`${path}.name`, connection.name, 0, limits.idBytesMax);
+    if (ids.has(connection.id)) fields.wrong(`${path}.id`, 'must be unique among the connections');
+    ids.add(connection.id);
+    const { tools, resources, resourceTemplates, prompts } = connection;
+    bindings += tools.length + resources.length + resourceTemplates.length + prompts.length;
+    const named = (kind: string, names: readonly string[], part: string) => {
+      for (const [at, name] of names.entries()) {
+        fields.text(`${path}.${kind}[${at}].${part}`, name, 1, limits.capabilityNameBytesMax);
+      }
+    };
+    named(
+      'tools',
+      tools.map((tool) => tool.name),
+      'name',
+    );
+    named(
+      'resources',
+      resources.map((resource) => resource.uri),
+      'uri',
+    );
+    named(
+      'resource_templates',
+      resourceTemplates.map((template) => template.uriTemplate),
+      'uri_template',
+    );
+    named(
+      'prompts',
+      prompts.map((prompt) => prompt.name),
+      'name',
+    );
+  }
+  fields.count(field, bindings, limits.bindingsMax);
+  fields.done();
+}

@@ -1,0 +1,20 @@
+/** Failures of the store as a caller may know them. */
+import { AppError } from '../../shared/errors.ts';
+import { RunUnreadable, StoreUnavailable } from '../store/contract.ts';
+
+export async function stored<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) {
+      throw new AppError('UNAVAILABLE', 'the store cannot be reached: try again', { cause: error });
+    }
+    if (error instanceof RunUnreadable) {
+      throw new AppError('UNAVAILABLE', 'the run cannot be read: its encryption key is missing or wrong', {
+        cause: error,
+        retryable: false,
+      });
+    }
+    throw error;
+  }
+}
