@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../services/code-run/runner/contract.ts';
 import { completed, play, resumeOf, runnerOn, startOf } from './parts.ts';
 
 describe('runner', () => {
@@ -45,5 +46,22 @@ describe('runner', () => {
       tag: 'Finished',
       record: { run: { result: { tag: 'Completed', valueJson: '10' } } },
     });
+  });
+
+  test('stores a program that does not run as failed, once for its tool call', async () => {
+    const { runner, store } = runnerOn();
+    const failure = { message: 'Syntax error: unexpected ")"', line: 3, column: 7 };
+    const collect = async () => {
+      const events: RunEvent[] = [];
+      for await (const event of runner.startFailed(startOf('1)'), failure)) events.push(event);
+      return events;
+    };
+    const [first, ...none] = await collect();
+    expect(none).toEqual([]);
+    if (first?.tag !== 'Finished') throw new Error('not finished');
+    const { run } = first.record;
+    expect(run).toMatchObject({ status: 'Failed', result: { tag: 'Failed', reason: 'Error', ...failure } });
+    expect(await store.get(run.id)).toEqual(run);
+    expect(await collect()).toEqual([first]);
   });
 });

@@ -34,6 +34,14 @@ export interface StartRun {
   readonly limits: RunLimits;
 }
 
+/** Why a program does not run: it cannot be understood, or it did not pass the check. */
+export interface ProgramFailure {
+  readonly message: string;
+  /** Position in the program as written, from 1; 0 if unknown. */
+  readonly line: number;
+  readonly column: number;
+}
+
 export interface ResumeRun {
   readonly runId: string;
   /** The names as they are now; only for the cause of a mismatch. */
@@ -72,6 +80,8 @@ export interface CodeRunner {
     outcomes: AsyncIterable<ReportedOutcome>,
     signal: AbortSignal,
   ): AsyncIterable<RunEvent>;
+  /** As start, but nothing runs: the run is stored as Failed with reason Error. */
+  startFailed(command: StartRun, failure: ProgramFailure): AsyncIterable<RunEvent>;
   resume(
     command: ResumeRun,
     outcomes: AsyncIterable<ReportedOutcome>,

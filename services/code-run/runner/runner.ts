@@ -7,10 +7,24 @@
  */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import { isFinal, type NewRun, type StoredRun } from '../core/model.ts';
+import {
+  type Attempt as AttemptCost,
+  isFinal,
+  type NewRun,
+  type RunResult,
+  type StoredRun,
+} from '../core/model.ts';
 import { type ClaimRequest, RunUnreadable, StoreUnavailable } from '../store/contract.ts';
 import { Attempt, type AttemptParts, type AttemptStart } from './attempt.ts';
-import type { CodeRunner, ReportedOutcome, ResumeRun, RunEvent, RunRecord, StartRun } from './contract.ts';
+import type {
+  CodeRunner,
+  ProgramFailure,
+  ReportedOutcome,
+  ResumeRun,
+  RunEvent,
+  RunRecord,
+  StartRun,
+} from './contract.ts';
 import { alreadyStarted, cannotResume, draining, notFound } from './endings.ts';
 
 export class Runner implements CodeRunner {
@@ -35,6 +49,10 @@ export class Runner implements CodeRunner {
     const begun = await this.#arrive(() => this.#begin(command));
     if (begun.tag === 'Known') yield { tag: 'Finished', record: begun.record };
     else yield* begun.attempt.begin(outcomes, signal);
+  }
+
+  async *startFailed(command: StartRun, failure: ProgramFailure): AsyncIterable<RunEvent> {
+    yield { tag: 'Finished', record: await this.#arrive(() => this.#storeFailed(command, failure)) };
   }
 
   async *resume(
@@ -88,23 +106,38 @@ export class Runner implements CodeRunner {
   async #begin(
     command: StartRun,
   ): Promise<{ tag: 'New'; attempt: Attempt } | { tag: 'Known'; record: RunRecord }> {
+    const { created, run } = await this.#create(command);
+    if (!created) return { tag: 'Known', record: await this.#known(run) };
+    const attempt = this.#attempt({
+      run,
+      journal: [],
+      currentBindings: undefined,
+      knownOutcomes: [],
+      logLinesReceived: 0,
+    });
+    return { tag: 'New', attempt };
+  }
+
+  async #storeFailed(command: StartRun, failure: ProgramFailure): Promise<RunRecord> {
+    const { clock, store } = this.#parts;
+    const { created, run } = await this.#create(command);
+    if (!created) return await this.#known(run);
+    const result: RunResult = { tag: 'Failed', reason: 'Error', ...failure, logs: [] };
+    const nowMs = clock.now();
+    const writer = { runId: run.id, epoch: run.lease.epoch };
+    return { run: await store.finish(writer, result, unspent(run, nowMs), nowMs), journal: [] };
+  }
+
+  async #create(command: StartRun): Promise<{ readonly created: boolean; readonly run: StoredRun }> {
     const { clock, store } = this.#parts;
     const newRun: NewRun = { ...command, id: this.#newId(), createdAtMs: clock.now() };
-    const { created, run } = await store.create(newRun, this.#claimRequest());
-    if (created) {
-      return {
-        tag: 'New',
-        attempt: this.#attempt({
-          run,
-          journal: [],
-          currentBindings: undefined,
-          knownOutcomes: [],
-          logLinesReceived: 0,
-        }),
-      };
-    }
+    return await store.create(newRun, this.#claimRequest());
+  }
+
+  /** The run that the tool call has already, if it is final. */
+  async #known(run: StoredRun): Promise<RunRecord> {
     if (!isFinal(run.status)) throw alreadyStarted(run);
-    return { tag: 'Known', record: await this.#record(run) };
+    return await this.#record(run);
   }
 
   async #claim(command: ResumeRun): Promise<Attempt> {
@@ -135,6 +168,20 @@ export class Runner implements CodeRunner {
   async #record(run: StoredRun): Promise<RunRecord> {
     return { run, journal: await this.#parts.store.journal(run.id) };
   }
+}
+
+/** What an attempt costs in which nothing ran. */
+function unspent(run: StoredRun, endedAtMs: number): AttemptCost {
+  const { createdAtMs: startedAtMs, lease } = run;
+  return {
+    number: lease.epoch,
+    startedAtMs,
+    endedAtMs,
+    cpuMs: 0,
+    memoryBytes: 0,
+    replayedCalls: 0,
+    fingerprint: '',
+  };
 }
 
 /** What the store throws, in the words of the API. */
