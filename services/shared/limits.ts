@@ -49,6 +49,10 @@ export const limits = {
   pageBytesMax: 32 * MiB,
   /** Token of a page. */
   pageTokenBytesMax: 1 * KiB,
+  /** A stream that was opened and brings no first message. */
+  firstMessageTimeoutMs: 30_000,
+  /** A name as an agent may write it: "Work calendar/list-events". */
+  bindingNameBytesMax: 8 * KiB,
   /** Words to search bindings by. */
   queryBytesMax: 1 * KiB,
   /** Text that describes bindings, at least, at most, and without a wish. */

@@ -1,5 +1,6 @@
 /** Core types to messages, and back. Nothing here decides anything. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { BindingSchema } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import {
   type CallOutcomeSchema,
   type CallSchema,
@@ -56,6 +57,11 @@ const logLevels = {
 
 export function toSource(source: core.Source): MessageInitShape<typeof SourceSchema> {
   return { ...source, kind: kinds[source.kind] };
+}
+
+export function toBinding(binding: core.Binding, summary: string): MessageInitShape<typeof BindingSchema> {
+  const { connection, capability, source } = binding;
+  return { name: `${connection}.${capability}`, source: toSource(source), summary };
 }
 
 export function toLogLine(line: core.LogLine): MessageInitShape<typeof LogLineSchema> {
