@@ -131,6 +131,24 @@ export const httpLimits = {
   checkingIntervalMs: 5000,
   connectionsMax: 10_000,
   requestsPerConnectionMax: 100_000,
+/** Limits of the reference core towards the apps it connects. */
+export const appLimits = {
+  /** From starting or dialling a server to the end of its handshake. */
+  connectTimeoutMs: 30_000,
+  /** A page of a list. */
+  listTimeoutMs: 30_000,
+  /** Pages of one list; a server whose cursor never ends is refused. */
+  listPagesMax: 1000,
+  /** A call without a sign of life: each progress notification starts it again. */
+  callTimeoutMs: 60_000,
+  /** A call with progress. */
+  callTotalTimeoutMs: 600_000,
+  /** Calls of one connection at once; more queue in order. */
+  callsInFlightMax: 32,
+  /** How long a server process gets to end by itself, and then to end after SIGTERM. */
+  stopGraceMs: 2_000,
+  /** What is kept of a server's stderr, to explain a failure. */
+  stderrBytesMax: 4 * KiB,
 } as const;
 
 /** Limits of one kind that the sandbox enforces inside an attempt. */
@@ -156,4 +174,5 @@ assert(
 assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that was put must be kept');
 assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document limit of every database');
 assert(limits.storeInlineBytesMax < limits.storeChunkBytesMax, 'a row holds less than a chunk');
+assert(appLimits.callTotalTimeoutMs >= appLimits.callTimeoutMs, 'progress may only lengthen a call');
 assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');
