@@ -105,7 +105,6 @@ export const limits = {
   storeDataKeysMax: 4096,
   /** Claimed runs that one instance remembers; of others it reads again where their journal ends. */
   storeHeldRunsMax: 4096,
-  /** A gRPC message in either direction: the largest result and room for the rest. */
   /** A gRPC message to a service: the largest result or catalog and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
   /** A gRPC message from a service: a whole run, or a page of them. */
@@ -131,6 +130,8 @@ export const httpLimits = {
   checkingIntervalMs: 5000,
   connectionsMax: 10_000,
   requestsPerConnectionMax: 100_000,
+} as const;
+
 /** Limits of the reference core towards the apps it connects. */
 export const appLimits = {
   /** From starting or dialling a server to the end of its handshake. */
