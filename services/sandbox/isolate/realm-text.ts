@@ -13,11 +13,11 @@ export interface RealmText {
   readonly hash: string;
 }
 
-const entry = fileURLToPath(new URL('../realm/realm.ts', import.meta.url));
+const inRealm = (file: string) => fileURLToPath(new URL(`../realm/${file}`, import.meta.url));
 
 export function buildRealmText(): RealmText {
   const { outputFiles } = buildSync({
-    entryPoints: [entry],
+    entryPoints: [inRealm('realm.ts')],
     bundle: true,
     write: false,
     format: 'iife',
@@ -25,6 +25,14 @@ export function buildRealmText(): RealmText {
     banner: { js: "'use strict';" },
     footer: { js: 'return realm.create($0);' },
     platform: 'neutral',
+    // The full tables of old encodings and of host names would be most of the text, and the libraries would ask
+    // for kinds of buffers that the realm removes.
+    alias: {
+      tr46: inRealm('helpers/idna.ts'),
+      'webidl-conversions': inRealm('helpers/webidl.ts'),
+      '@exodus/bytes/encoding.js': '@exodus/bytes/encoding-lite.js',
+    },
+    define: { SharedArrayBuffer: 'ArrayBuffer', 'globalThis.SharedArrayBuffer': 'undefined' },
     mainFields: ['module', 'main'],
     target: 'esnext',
     charset: 'utf8',

@@ -82,6 +82,21 @@ const help: { readonly [name: string]: string } = {
 /** A use of a name that is not a property of something, and the `typeof` before it if there is one. */
 const use = new RegExp(`(typeof\\s*\\(?\\s*)?(?<![\\w$.#'"])(${Object.keys(help).join('|')})(?![\\w$])`, 'g');
 
+// The engine compiles a pattern at its first use: here, while no program waits for it.
+match(use, 'nothing');
+
+let loading = false;
+
+/** Libraries look for what may be there; while they load, nothing is. */
+export function whileLoading<T>(load: () => T): T {
+  loading = true;
+  try {
+    return load();
+  } finally {
+    loading = false;
+  }
+}
+
 /** Prepares the global object for what a program's text uses. */
 export function installAbsent(program: string): void {
   const asked = { __proto__: null } as unknown as Record<string, boolean>;
@@ -96,6 +111,9 @@ export function installAbsent(program: string): void {
         globalThis,
         name,
         () => {
+          if (loading) {
+            return undefined;
+          }
           throw new ReferenceError(`${name} is not defined. ${help[name]}`);
         },
         (value) => {

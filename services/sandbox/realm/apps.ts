@@ -5,6 +5,8 @@
  *     spreading work, and any name is safe.
  * A2  A name that is not there throws at once and says which ones are near, except the few that the language
  *     itself looks for (`then`, `toJSON`, symbols, Object.prototype's).
+ * A3  A run may have thousands of bindings and use three: those of a connection are made when a program first
+ *     looks into it.
  */
 import { issueCall } from './calls.ts';
 import type { RealmJob } from './contract.ts';
@@ -23,72 +25,105 @@ import {
   ownKeys,
   Proxy,
   SafeMap,
-  setPrototypeOf,
   slice,
   TypeError,
 } from './primordials.ts';
 
+type Entry = RealmJob['bindings'][number];
 type Binding = (args?: unknown) => unknown;
+type Named = Record<string | symbol, unknown>;
 
-interface Table {
-  readonly bindings: SafeMap<string, Binding>;
-  /** By raw name, "Work calendar/list-events": names of all bindings that it may mean. */
-  readonly raw: SafeMap<string, List<string>>;
-  readonly names: List<string>;
-}
-
-export function installApps(bindings: RealmJob['bindings']): void {
-  const table: Table = { bindings: new SafeMap(), raw: new SafeMap(), names: list() };
+export function installApps(entries: RealmJob['bindings']): void {
+  const callByName = makeCallByName(entries);
+  const byConnection = new SafeMap<string, List<Entry>>();
   const connections = emptyObject();
-  const callByName = makeCallByName(table);
-  for (let at = 0; at < bindings.length; at += 1) {
-    const entry = bindings[at] as RealmJob['bindings'][number];
-    addBinding(table, connections, callByName, entry);
-  }
-  const names = ownKeys(connections);
-  for (let at = 0; at < names.length; at += 1) {
-    const name = names[at] as string;
-    const connection = freeze(connections[name]) as object;
-    define(connections, name, guard(connection, `apps.${name}`), true);
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at] as Entry;
+    const known = byConnection.get(entry[0]);
+    if (known !== undefined) {
+      append(known, entry);
+      continue;
+    }
+    const own: List<Entry> = list();
+    append(own, entry);
+    byConnection.set(entry[0], own);
+    define(connections, entry[0], makeConnection(entry[0], own, callByName), true);
   }
   if (!hasOwn(connections, 'call')) {
     define(connections, 'call', callByName);
   }
-  define(globalThis, 'apps', guard(freeze(connections), 'apps'));
+  const handler = { __proto__: null, get: getOrThrow('apps') } as ProxyHandler<object>;
+  define(globalThis, 'apps', new Proxy(freeze(connections), handler));
 }
 
-function emptyObject(): Record<string, object> {
-  return { __proto__: null } as unknown as Record<string, object>;
+function emptyObject(): Named {
+  return { __proto__: null } as unknown as Named;
 }
 
-function addBinding(
-  table: Table,
-  connections: Record<string, object>,
-  callByName: object,
-  [connection, capability, connectionRaw, capabilityRaw]: RealmJob['bindings'][number],
-): void {
+/** A connection named "call" is both: its capabilities are properties of the function. */
+function makeConnection(name: string, entries: List<Entry>, callByName: object): object {
+  const target = name === 'call' ? callByName : emptyObject();
+  let filled = false;
+  const fill = () => {
+    if (filled) {
+      return;
+    }
+    filled = true;
+    for (let at = 0; at < entries.length; at += 1) {
+      const capability = (entries[at] as Entry)[1];
+      define(target, capability, makeBinding(name, capability), true);
+    }
+    freeze(target);
+  };
+  const get = getOrThrow(`apps.${name}`);
+  const handler = {
+    __proto__: null,
+    get(filledTarget: Named, key: string | symbol) {
+      fill();
+      return get(filledTarget, key);
+    },
+  } as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const trap in passOn) {
+    const act = passOn[trap] as (...args: unknown[]) => unknown;
+    handler[trap] = (...args: unknown[]) => {
+      fill();
+      return apply(act, undefined, args);
+    };
+  }
+  return new Proxy(target, handler as ProxyHandler<object>);
+}
+
+/** Every other trap that looks at properties, as the engine has it. */
+const passOn = {
+  __proto__: null,
+  has: Reflect.has,
+  ownKeys: Reflect.ownKeys,
+  getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor,
+  set: Reflect.set,
+  defineProperty: Reflect.defineProperty,
+  deleteProperty: Reflect.deleteProperty,
+  isExtensible: Reflect.isExtensible,
+  preventExtensions: Reflect.preventExtensions,
+} as unknown as Record<string, unknown>;
+
+function getOrThrow(path: string) {
+  return (target: Named, key: string | symbol): unknown => {
+    if (hasOwn(target, key)) {
+      return target[key];
+    }
+    if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') {
+      return undefined;
+    }
+    if (hasOwn(ObjectPrototype, key) && key !== '__proto__') {
+      return (ObjectPrototype as unknown as Named)[key];
+    }
+    throw new TypeError(unknownName(target, path, key));
+  };
+}
+
+function makeBinding(connection: string, capability: string): Binding {
   const name = `${connection}.${capability}`;
-  const binding = makeBinding(name, connection, capability);
-  table.bindings.set(name, binding);
-  append(table.names, name);
-  const rawName = `${connectionRaw}/${capabilityRaw}`;
-  const sharing = table.raw.get(rawName);
-  if (sharing === undefined) {
-    const only: List<string> = list();
-    append(only, name);
-    table.raw.set(rawName, only);
-  } else {
-    append(sharing, name);
-  }
-  if (!hasOwn(connections, connection)) {
-    // A connection named "call" is both: its capabilities are properties of the function.
-    define(connections, connection, connection === 'call' ? callByName : emptyObject(), true);
-  }
-  define(connections[connection] as object, capability, binding, true);
-}
-
-function makeBinding(name: string, connection: string, capability: string): Binding {
-  const binding: Binding = {
+  const binding = {
     [name]: (args?: unknown): unknown => {
       if (capability === 'then' && typeof args === 'function') {
         throw new TypeError(
@@ -101,8 +136,18 @@ function makeBinding(name: string, connection: string, capability: string): Bind
   return binding;
 }
 
+// ---- apps.call ---------------------------------------------------------------------------------
+
+interface Table {
+  readonly names: List<string>;
+  readonly known: SafeMap<string, true>;
+  /** By raw name, "Work calendar/list-events": names of all bindings that it may mean. */
+  readonly raw: SafeMap<string, List<string>>;
+}
+
 /** apps.call("connection.capability", args), or with the raw names: apps.call("Connection/capability", args). */
-function makeCallByName(table: Table): (name: unknown, args?: unknown) => unknown {
+function makeCallByName(entries: RealmJob['bindings']): Binding {
+  let table: Table | undefined;
   const methods = {
     call: (name: unknown, args?: unknown): unknown => {
       if (typeof name !== 'string') {
@@ -110,14 +155,29 @@ function makeCallByName(table: Table): (name: unknown, args?: unknown) => unknow
           'apps.call takes the name of a binding first: apps.call("connection.capability", {…})',
         );
       }
-      const binding = table.bindings.get(name) ?? byRawName(table, name);
-      return apply(binding, undefined, [args]);
+      table ??= makeTable(entries);
+      return issueCall(table.known.has(name) ? name : byRawName(table, name), args, methods.call);
     },
   };
-  return methods.call;
+  return methods.call as Binding;
 }
 
-function byRawName(table: Table, rawName: string): Binding {
+function makeTable(entries: RealmJob['bindings']): Table {
+  const table: Table = { names: list(), known: new SafeMap(), raw: new SafeMap() };
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at] as Entry;
+    const name = `${entry[0]}.${entry[1]}`;
+    const rawName = `${entry[2]}/${entry[3]}`;
+    append(table.names, name);
+    table.known.set(name, true);
+    const sharing: List<string> = table.raw.get(rawName) ?? list();
+    append(sharing, name);
+    table.raw.set(rawName, sharing);
+  }
+  return table;
+}
+
+function byRawName(table: Table, rawName: string): string {
   const names = table.raw.get(rawName);
   if (names === undefined) {
     throw new TypeError(
@@ -125,34 +185,12 @@ function byRawName(table: Table, rawName: string): Binding {
     );
   }
   if (names.length > 1) {
-    throw new TypeError(`apps.call: "${rawName}" may mean ${join(names, ' or ')}. Use one of these names.`);
+    throw new TypeError(`apps.call: "${rawName}" may mean ${join(names, '')}. Use one of these names.`);
   }
-  return table.bindings.get(names[0] as string) as Binding;
+  return names[0] as string;
 }
 
-/** Lets everything pass but a name that is not there. */
-function guard(target: object, path: string): object {
-  return new Proxy(
-    target,
-    setPrototypeOf(
-      {
-        get(_: object, key: string | symbol): unknown {
-          if (hasOwn(target, key)) {
-            return (target as Record<string | symbol, unknown>)[key];
-          }
-          if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') {
-            return undefined;
-          }
-          if (hasOwn(ObjectPrototype, key) && key !== '__proto__') {
-            return (ObjectPrototype as unknown as Record<string, unknown>)[key];
-          }
-          throw new TypeError(unknownName(target, path, key));
-        },
-      },
-      null,
-    ),
-  );
-}
+// ---- Names that are not there ------------------------------------------------------------------
 
 function unknownName(target: object, path: string, key: string): string {
   const names: List<string> = list();
@@ -172,18 +210,16 @@ function unknownName(target: object, path: string, key: string): string {
 function suggestion(prefix: string, wanted: string, names: List<string>): string {
   const near = nearest(wanted, names);
   if (near.length > 0) {
-    return ` Did you mean ${join(near, ' or ', prefix)}?`;
+    return ` Did you mean ${join(near, prefix)}?`;
   }
-  const owner = prefix.length > 'apps.'.length ? slice(prefix, 0, prefix.length - 1) : 'apps';
-  return names.length === 0
-    ? ' There are no bindings in this run.'
-    : ` Object.keys(${owner}) lists what there is.`;
+  const owner = prefix === '' ? 'apps' : slice(prefix, 0, prefix.length - 1);
+  return ` Object.keys(${owner}) lists what there is.`;
 }
 
-function join(names: List<string>, between: string, prefix = ''): string {
+function join(names: List<string>, prefix: string): string {
   let text = '';
   for (let at = 0; at < names.length; at += 1) {
-    text += (at === 0 ? '' : between) + prefix + names[at];
+    text += (at === 0 ? '' : ' or ') + prefix + names[at];
   }
   return text;
 }

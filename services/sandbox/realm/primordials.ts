@@ -175,7 +175,12 @@ export class SafeWeakMap<K extends WeakKey, V> {
 }
 
 // ---- Promises ----------------------------------------------------------------------------------
-const promiseThen = uncurry(PromisePrototype.then);
+/** Promise.prototype.then, for promises whose `constructor` is their own. */
+export const thenOf = uncurry(PromisePrototype.then) as (
+  promise: Promise<unknown>,
+  fulfilled: (value: unknown) => void,
+  rejected?: (reason: unknown) => void,
+) => void;
 
 /**
  * Runs one of two functions when a promise settles. The promise must be the realm's own: a `constructor` of
@@ -187,7 +192,7 @@ export function whenSettled(
   rejected: (reason: unknown) => void,
 ): void {
   define(promise, 'constructor', undefined);
-  void promiseThen(promise, fulfilled, rejected);
+  thenOf(promise, fulfilled, rejected);
 }
 
 // ---- Errors ------------------------------------------------------------------------------------

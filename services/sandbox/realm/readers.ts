@@ -64,6 +64,8 @@ export const readers = {
   errorText(value: object): string {
     return errorToString(value as Error);
   },
+  /** "Uint8Array", or undefined if it is none. */
+  typedArrayName: typedArrayName as (value: object) => string | undefined,
   typedArrayLength(value: object): number | undefined {
     return typedArrayName(value) === undefined ? undefined : (typedLength(value) as number);
   },

@@ -14,6 +14,7 @@ import { installClock, setNow } from './clock.ts';
 import { installConsole, openConsole } from './console.ts';
 import { type Emit, emitKind, type RealmApi, type RealmJob } from './contract.ts';
 import { describe } from './describe.ts';
+import { installHelpers } from './helpers.ts';
 import { promiseInResult, resultToJson } from './json.ts';
 import { closeLog, level, openLog, writeLog } from './log.ts';
 import { indexOf, jsonParse, match, slice, whenSettled } from './primordials.ts';
@@ -35,6 +36,7 @@ export function create(emit: Emit): RealmApi {
   installClock();
   installRandom();
   installConsole();
+  installHelpers();
   lockStacks();
 
   function start(jobJson: string, program: string): void {
