@@ -5,17 +5,24 @@
  * A2  What a sandbox says after it was given up is not heard.
  * A3  The stream ends after the last write is known, and exactly once.
  */
+import assert from 'node:assert/strict';
 import type { Log } from '../../shared/log.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { Machine } from '../core/machine.ts';
 import type { Effect, Ending, MachineEvent, StopReason } from '../core/machine-types.ts';
-import type { Attempt as AttemptCost, Binding, RunResult, StoredRun } from '../core/model.ts';
+import {
+  type Attempt as AttemptCost,
+  type Binding,
+  isFinal,
+  type RunResult,
+  type StoredRun,
+} from '../core/model.ts';
 import type { CodeRunStore, Writer } from '../store/contract.ts';
 import { LeaseLost } from '../store/contract.ts';
 import type { Clock } from './clock.ts';
 import type { ReportedOutcome, RunEvent, Sandbox } from './contract.ts';
 import { digestOf } from './digest.ts';
-import { endingError } from './endings.ts';
+import { notFound, stoppedError, takenOver, withStore } from './endings.ts';
 import { EventQueue } from './event-queue.ts';
 import { Lease } from './lease.ts';
 import { SandboxSession } from './sandbox-session.ts';
@@ -286,7 +293,7 @@ export class Attempt {
 
   async #close(ending: Ending): Promise<void> {
     try {
-      const last = await this.#lastEvent(ending);
+      const last = await withStore(() => this.#lastEvent(ending));
       this.#events.push(last);
       this.#events.close();
     } catch (error) {
@@ -298,18 +305,28 @@ export class Attempt {
   }
 
   async #lastEvent(ending: Ending): Promise<RunEvent> {
+    const { run } = this.#start;
+    switch (ending.tag) {
+      case 'Finished':
+        assert(this.#finished !== undefined, 'a finished run was written');
+        return { tag: 'Finished', record: { run: this.#finished, journal: this.#machine.journal } };
+      case 'Waiting':
+        return { tag: 'Waiting', run, requests: ending.requests };
+      case 'Stopped':
+        throw stoppedError(ending.why, run.id);
+      case 'LeaseLost':
+        return this.#foundElsewhere(run.id);
+      default:
+        return unreachable(ending);
+    }
+  }
+
+  /** The run was taken from this attempt: what is it now? */
+  async #foundElsewhere(runId: string): Promise<RunEvent> {
     const { store } = this.#parts;
-    const { id } = this.#start.run;
-    if (ending.tag === 'Finished' && this.#finished !== undefined) {
-      return { tag: 'Finished', record: { run: this.#finished, journal: this.#machine.journal } };
-    }
-    const run = await store.get(id);
-    if (ending.tag === 'Waiting' && run !== undefined) {
-      return { tag: 'Waiting', run, requests: ending.requests };
-    }
-    if (run?.result !== undefined) {
-      return { tag: 'Finished', record: { run, journal: await store.journal(id) } };
-    }
-    throw endingError(ending, id, run?.status);
+    const run = await store.get(runId);
+    if (run === undefined) throw notFound(runId);
+    if (!isFinal(run.status)) throw takenOver(run);
+    return { tag: 'Finished', record: { run, journal: await store.journal(runId) } };
   }
 }

@@ -67,6 +67,7 @@ export type RunEvent =
       readonly code: RefusalCode;
       readonly message: string;
     }
+  /** `run` is the run as it was when this attempt claimed it. */
   | { readonly tag: 'Waiting'; readonly run: StoredRun; readonly requests: readonly DecisionRequest[] }
   | { readonly tag: 'Finished'; readonly record: RunRecord };
 

@@ -1,21 +1,10 @@
 /** What the core is told when an attempt ends without an end of the run, or cannot begin. */
 import { AppError } from '../../shared/errors.ts';
-import type { Ending } from '../core/machine-types.ts';
-import { isFinal, type RunStatus, type StoredRun } from '../core/model.ts';
+import type { StopReason } from '../core/machine-types.ts';
+import { isFinal, type StoredRun } from '../core/model.ts';
+import { RunUnreadable, StoreUnavailable } from '../store/contract.ts';
 
-export function endingError(ending: Ending, runId: string, status: RunStatus | undefined): AppError {
-  if (status === undefined) return notFound(runId);
-  switch (ending.tag) {
-    case 'Stopped':
-      return stoppedError(ending, runId);
-    case 'LeaseLost':
-    case 'Finished':
-    case 'Waiting':
-      return new AppError('ABORTED', `This attempt lost code run ${runId} to another one; it is ${status}.`);
-  }
-}
-
-function stoppedError({ why }: Extract<Ending, { tag: 'Stopped' }>, runId: string): AppError {
+export function stoppedError(why: StopReason, runId: string): AppError {
   const resume = `Code run ${runId} is Running: resume it.`;
   switch (why) {
     case 'CoreLost':
@@ -32,6 +21,11 @@ function stoppedError({ why }: Extract<Ending, { tag: 'Stopped' }>, runId: strin
     case 'SandboxBusy':
       return new AppError('RESOURCE_EXHAUSTED', `Every sandbox is busy. ${resume}`, { retryable: true });
   }
+}
+
+/** Another attempt has the run, or a cancel ended this one's claim. */
+export function takenOver({ id, status }: StoredRun): AppError {
+  return new AppError('ABORTED', `This attempt lost code run ${id} to another one; it is ${status}.`);
 }
 
 /** A start of a tool call that has a run which is not final. */
@@ -58,4 +52,26 @@ export function notFound(runId: string): AppError {
 
 export function draining(): AppError {
   return new AppError('UNAVAILABLE', 'This instance is shutting down. Try another one.');
+}
+
+/** What the store throws, in the words of the API. */
+export async function withStore<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) {
+      throw new AppError('UNAVAILABLE', 'The store cannot be reached. Try again.', { cause });
+    }
+    if (cause instanceof RunUnreadable) {
+      throw new AppError(
+        'UNAVAILABLE',
+        'This code run cannot be read: its key is missing or it is damaged.',
+        {
+          cause,
+          retryable: false,
+        },
+      );
+    }
+    throw cause;
+  }
 }

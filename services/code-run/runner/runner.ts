@@ -6,7 +6,6 @@
  * N2  What is stored when a run starts (program, names, limits) is what every attempt of it gets.
  */
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../../shared/errors.ts';
 import {
   type Attempt as AttemptCost,
   isFinal,
@@ -14,7 +13,7 @@ import {
   type RunResult,
   type StoredRun,
 } from '../core/model.ts';
-import { type ClaimRequest, RunUnreadable, StoreUnavailable } from '../store/contract.ts';
+import type { ClaimRequest } from '../store/contract.ts';
 import { Attempt, type AttemptParts, type AttemptStart } from './attempt.ts';
 import type {
   CodeRunner,
@@ -25,7 +24,7 @@ import type {
   RunRecord,
   StartRun,
 } from './contract.ts';
-import { alreadyStarted, cannotResume, draining, notFound } from './endings.ts';
+import { alreadyStarted, cannotResume, draining, notFound, withStore } from './endings.ts';
 
 export class Runner implements CodeRunner {
   readonly #parts: AttemptParts;
@@ -68,7 +67,7 @@ export class Runner implements CodeRunner {
     const local = this.#attempts.get(runId);
     local?.cancel();
     await local?.ended;
-    return translated(async () => {
+    return withStore(async () => {
       const run = await this.#parts.store.cancel(runId, this.#parts.clock.now());
       return run && this.#record(run);
     });
@@ -94,7 +93,7 @@ export class Runner implements CodeRunner {
   /** Keeps count of what is on its way, so that a drain misses nothing. */
   async #arrive<T>(work: () => Promise<T>): Promise<T> {
     if (this.#draining) throw draining();
-    const arriving = translated(work);
+    const arriving = withStore(work);
     this.#arriving.add(arriving);
     try {
       return await arriving;
@@ -182,26 +181,4 @@ function unspent(run: StoredRun, endedAtMs: number): AttemptCost {
     replayedCalls: 0,
     fingerprint: '',
   };
-}
-
-/** What the store throws, in the words of the API. */
-async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof StoreUnavailable) {
-      throw new AppError('UNAVAILABLE', 'The store cannot be reached. Try again.', { cause });
-    }
-    if (cause instanceof RunUnreadable) {
-      throw new AppError(
-        'UNAVAILABLE',
-        'This code run cannot be read: its key is missing or it is damaged.',
-        {
-          cause,
-          retryable: false,
-        },
-      );
-    }
-    throw cause;
-  }
 }
