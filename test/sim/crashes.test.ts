@@ -7,8 +7,8 @@ import { describe, test } from 'vitest';
 import { Case, type CasePlan, type FaultKind } from './case.ts';
 import { dependsOnOrder, programTree, textOf } from './programs.ts';
 
-const cases = Number(process.env['SIM_CASES'] ?? 2_000);
-const seed = process.env['SIM_SEED'];
+const { SIM_CASES = '2000', SIM_SEED: seed } = process.env;
+const cases = Number(SIM_CASES);
 
 const faultKinds: readonly FaultKind[] = [
   'instanceCrash',

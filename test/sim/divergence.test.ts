@@ -12,8 +12,8 @@ import { diverges } from './oracle.ts';
 import { programTree, simBindings, type Tree, textOf } from './programs.ts';
 import { Chance } from './world.ts';
 
-const cases = Math.ceil(Number(process.env['SIM_CASES'] ?? 2_000) / 2);
-const seed = process.env['SIM_SEED'];
+const { SIM_CASES = '2000', SIM_SEED: seed } = process.env;
+const cases = Math.ceil(Number(SIM_CASES) / 2);
 
 type Change = 'program' | 'arguments' | 'binding' | 'source' | 'order' | 'outcome' | 'drop' | 'nothing';
 

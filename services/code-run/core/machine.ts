@@ -248,7 +248,10 @@ export class Machine {
   #atRest(fresh: readonly IssuedCall[]): Phase {
     if (fresh.length > 0 || this.#inbox.length > 0 || this.#ledger.hasSendable) return this.#append(fresh);
     if (this.#ledger.onlyWaits) return this.#suspend();
-    if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) return this.#releaseNow('CoreClosed');
+    if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) {
+      this.#kill();
+      return this.#releaseNow('CoreClosed');
+    }
     return { tag: 'Resting' };
   }
 
@@ -379,7 +382,6 @@ export class Machine {
   }
 
   #releaseNow(why: StopReason): Phase {
-    this.#kill();
     this.#effects.push({ tag: 'Release' });
     return { tag: 'Releasing', why };
   }
