@@ -67,18 +67,38 @@ export function unfence(text: string): string | undefined {
 
 function fencesOf(text: string, lines: readonly Line[]): Fence[] {
   const fences: Fence[] = [];
-  let proseFrom = 0;
+  let prose = new Prose();
   for (let index = 0; index < lines.length && fences.length < fencesMax; index += 1) {
-    const open = fenceOf(text, lines[index]);
-    const start = lines[index]?.start ?? 0;
-    if (open === undefined || insideProgram(text.slice(proseFrom, start))) continue;
+    const line = lines[index] ?? { start: 0, end: 0 };
+    const open = fenceOf(text, line);
+    if (open === undefined || prose.isProgram) {
+      prose.read(text.slice(line.start, line.end));
+      continue;
+    }
     let close = index + 1;
     while (close < lines.length && !closes(open.mark, fenceOf(text, lines[close]))) close += 1;
-    fences.push({ language: open.language, from: index + 1, to: close - 1, offset: start });
+    fences.push({ language: open.language, from: index + 1, to: close - 1, offset: line.start });
     index = close;
-    proseFrom = lines[close]?.end ?? text.length;
+    prose = new Prose();
   }
   return fences;
+}
+
+/** What was read since the last fence: with a backtick or a comment open, the next fence belongs to a program. */
+class Prose {
+  #backticks = 0;
+  #inComment = false;
+
+  read(line: string): void {
+    this.#backticks += line.match(/(?<!\\)`/g)?.length ?? 0;
+    const opened = line.lastIndexOf('/*');
+    const closed = line.lastIndexOf('*/');
+    if (opened !== closed) this.#inComment = opened > closed;
+  }
+
+  get isProgram(): boolean {
+    return this.#backticks % 2 === 1 || this.#inComment;
+  }
 }
 
 function fenceOf(text: string, line: Line | undefined) {
@@ -90,12 +110,6 @@ function fenceOf(text: string, line: Line | undefined) {
 
 function closes(mark: string, line: { readonly mark: string; readonly info: string } | undefined): boolean {
   return line !== undefined && line.info === '' && line.mark.startsWith(mark);
-}
-
-/** An odd number of backticks or an open comment before it: the fence belongs to the program. */
-function insideProgram(before: string): boolean {
-  const backticks = before.match(/(?<!\\)`/g)?.length ?? 0;
-  return backticks % 2 === 1 || before.lastIndexOf('/*') > before.lastIndexOf('*/');
 }
 
 function keepLines(text: string, lines: readonly Line[], fence: Fence): string {

@@ -20,8 +20,9 @@ import {
   parse,
   parseExpression,
   readTokens,
+  typeNames,
 } from './parser.ts';
-import { ProgramProblem } from './problem.ts';
+import { LimitProblem, ProgramProblem } from './problem.ts';
 import { type ProgramError, programError } from './syntax-error.ts';
 
 export type { ProgramError } from './syntax-error.ts';
@@ -36,11 +37,13 @@ export function normalizeProgram(code: string): Normalized {
   let language: Language = 'JavaScript';
   try {
     if (Buffer.byteLength(code) > limits.codeBytesMax) {
-      throw new ProgramProblem(0, `the program is larger than ${limits.codeBytesMax} bytes`);
+      throw new LimitProblem(0, `the program is larger than ${limits.codeBytesMax} bytes`);
     }
     text = withoutHashbang(withoutMarkdown(code));
     const asWritten = attempt(() => readJavaScript(text));
-    if (!(asWritten instanceof ProgramProblem)) return { ok: true, program: finish(text, asWritten) };
+    if (!(asWritten instanceof ProgramProblem) && !hasTypeArguments(text, asWritten)) {
+      return { ok: true, program: finish(text, asWritten) };
+    }
     const erased = withoutTypes(text, asWritten);
     language = 'TypeScript';
     text = erased;
@@ -63,12 +66,32 @@ function readJavaScript(text: string): Parsed {
   return expression instanceof ProgramProblem ? parsed : { kind: 'expression', expression };
 }
 
-/** Erases types, or throws the problem of the language that understood more. */
-function withoutTypes(text: string, asJavaScript: ProgramProblem): string {
-  if (Buffer.byteLength(text) > limits.typedProgramBytesMax) throw asJavaScript;
+/**
+ * `list.reduce<number>(…)` is JavaScript by its letters, two comparisons with a variable `number`. Without such a
+ * variable it could only fail.
+ */
+function hasTypeArguments(text: string, parsed: Parsed): boolean {
+  if (parsed.kind !== 'statements' || parsed.declaresTypeName) return false;
+  return typeArguments.test(text);
+}
+
+/** One of TypeScript's own types where an argument could stand; whether it is one, the TypeScript parser says. */
+const typeArguments = new RegExp(`[<,|]\\s*(?:${[...typeNames].join('|')})\\s*(?:\\[\\]\\s*)?[>,|]`);
+
+/** Erases types. A text that is not TypeScript either has the problem of the language that understood more. */
+function withoutTypes(text: string, asJavaScript: Parsed | ProgramProblem): string {
+  const isJavaScript = !(asJavaScript instanceof ProgramProblem);
+  if (asJavaScript instanceof LimitProblem) throw asJavaScript;
+  const bytesMax = limits.typedProgramBytesMax;
+  if (Buffer.byteLength(text) > bytesMax) {
+    if (isJavaScript) return text;
+    const problem = `not JavaScript, and a program with types may have at most ${bytesMax} bytes`;
+    throw new ProgramProblem(asJavaScript.offset, problem);
+  }
   const typed = attempt(() => parse('TypeScript', text));
-  if (typed instanceof ProgramProblem) throw farther(asJavaScript, typed);
-  return eraseTypes(text, typed);
+  if (!(typed instanceof ProgramProblem)) return eraseTypes(text, typed);
+  if (isJavaScript) return text;
+  throw farther(asJavaScript, typed);
 }
 
 /**

@@ -9,10 +9,15 @@
 import { tsPlugin } from '@sveltejs/acorn-typescript';
 import { type Expression, type Options, Parser, type Program, type Token, tokTypes } from 'acorn';
 import { limits } from '../../shared/limits.ts';
-import { ProgramProblem } from './problem.ts';
+import { LimitProblem, ProgramProblem } from './problem.ts';
 
 export type Parsed =
-  | { readonly kind: 'statements'; readonly program: Program }
+  | {
+      readonly kind: 'statements';
+      readonly program: Program;
+      /** Whether a variable has the name of one of TypeScript's own types. Unknown (false) of TypeScript. */
+      readonly declaresTypeName: boolean;
+    }
   /** A text that is no list of statements but one expression: an object, a function without a name. */
   | { readonly kind: 'expression'; readonly expression: Expression };
 
@@ -22,11 +27,17 @@ interface Internals {
   readonly start: number;
   readonly type: unknown;
   readonly scopeStack: { lexical: unknown; var: unknown; functions: unknown }[];
+  /** Only of JavaScript. */
+  readonly declaresTypeName?: boolean;
   parse(): Program;
   parseExpression(): Expression;
   nextToken(): void;
   enterScope(flags: number): void;
   declareName(name: string, bindingType: number, offset: number): void;
+  awaitPos: number;
+  yieldPos: number;
+  /** Only of TypeScript. */
+  tsTryParseGenericAsyncArrowFunction(start: number, startLocation: unknown, forInit: unknown): unknown;
   parseImport(node: ImportNode): ImportNode;
   parseExport(node: ImportNode, exports: unknown): unknown;
   parseImportMeta(node: ImportNode): never;
@@ -45,10 +56,24 @@ const options: Options = {
   ecmaVersion: 'latest',
   sourceType: 'script',
   strict: true,
-  allowReturnOutsideFunction: true,
-  allowAwaitOutsideFunction: true,
   allowImportExportEverywhere: true,
 };
+
+/** TypeScript's own types that JavaScript takes for variables. */
+export const typeNames: ReadonlySet<string> = new Set([
+  'any',
+  'bigint',
+  'boolean',
+  'never',
+  'number',
+  'object',
+  'string',
+  'symbol',
+  'unknown',
+]);
+
+/** What acorn calls the scope of an async function: `await`, `return` and `using` are possible there. */
+const bodyScope = 2 | 4;
 
 /** The names of a scope, as far as acorn uses a list of them. */
 class Names {
@@ -80,7 +105,7 @@ class TokenBudget {
 
   spend(offset: number): void {
     this.#left -= 1;
-    if (this.#left < 0) throw new ProgramProblem(offset, this.#problem);
+    if (this.#left < 0) throw new LimitProblem(offset, this.#problem);
   }
 }
 
@@ -90,6 +115,7 @@ class JavaScriptParser extends (Parser as unknown as ParserClass) {
     `more than ${limits.programTokensMax} words and signs`,
   );
   readonly #exports: number[] = [];
+  override declaresTypeName = false;
 
   override nextToken(): void {
     this.#budget.spend(this.start);
@@ -104,13 +130,18 @@ class JavaScriptParser extends (Parser as unknown as ParserClass) {
     return program;
   }
 
+  override declareName(name: string, bindingType: number, offset: number): void {
+    if (typeNames.has(name)) this.declaresTypeName = true;
+    super.declareName(name, bindingType, offset);
+  }
+
   override parseExport(node: ImportNode, exports: unknown): unknown {
     this.#exports.push(node.start);
     return super.parseExport(node, exports);
   }
 
   override enterScope(flags: number): void {
-    super.enterScope(flags);
+    super.enterScope(this.scopeStack.length === 0 ? bodyScope : flags);
     const scope = this.scopeStack.at(-1);
     if (scope === undefined) return;
     scope.lexical = new Names();
@@ -144,8 +175,27 @@ class TypeScriptParser extends (Parser.extend(tsPlugin()) as unknown as ParserCl
     super.nextToken();
   }
 
+  override enterScope(flags: number): void {
+    super.enterScope(this.scopeStack.length === 0 ? bodyScope : flags);
+  }
+
   /** Whether names clash is asked when the erased program is read as JavaScript. */
   override declareName(): void {}
+
+  /** `await a; async <T>(b: T) => b`: the plugin takes the first await for one in the parameters. */
+  override tsTryParseGenericAsyncArrowFunction(
+    start: number,
+    startLocation: unknown,
+    forInit: unknown,
+  ): unknown {
+    const { awaitPos, yieldPos } = this;
+    this.awaitPos = 0;
+    this.yieldPos = 0;
+    const arrow = super.tsTryParseGenericAsyncArrowFunction(start, startLocation, forInit);
+    this.awaitPos = awaitPos;
+    this.yieldPos = yieldPos;
+    return arrow;
+  }
 
   override parseImport(node: ImportNode): ImportNode {
     const { start } = node;
@@ -180,7 +230,7 @@ const parsers = { JavaScript: JavaScriptParser, TypeScript: TypeScriptParser };
 /** Reads the program, as statements or, where that fails, as one expression. Throws ProgramProblem. */
 export function parse(language: Language, text: string): Parsed {
   const statements = attempt(() => readStatements(language, text));
-  if (!(statements instanceof ProgramProblem)) return { kind: 'statements', program: statements };
+  if (!(statements instanceof ProgramProblem)) return statements;
   if (!startsLikeExpression.test(text)) throw statements;
   const expression = attempt(() => parseExpression(language, text));
   if (!(expression instanceof ProgramProblem)) return { kind: 'expression', expression };
@@ -216,9 +266,10 @@ export const unexpected = 'Unexpected token';
 /** An object, or a function without a name. Comments before it are rare enough to be left out. */
 const startsLikeExpression = /^\s*(?:\{|(?:async\s+)?function\b)/;
 
-function readStatements(language: Language, text: string): Program {
+function readStatements(language: Language, text: string): Parsed {
   const parser = new parsers[language](options, text);
-  return caught(parser, () => parser.parse());
+  const program = caught(parser, () => parser.parse());
+  return { kind: 'statements', program, declaresTypeName: parser.declaresTypeName ?? false };
 }
 
 function caught<T>(parser: Internals, read: () => T): T {
@@ -226,15 +277,21 @@ function caught<T>(parser: Internals, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof ProgramProblem) throw error;
-    if (isSyntaxError(error)) throw new ProgramProblem(error.pos, messageOf(error));
+    if (isSyntaxError(error) && !isStackMessage(error.message)) {
+      throw new ProgramProblem(error.pos, messageOf(error));
+    }
     // The stack is full, or a parser met its own limits (the plugin asserts that its trials close in order,
     // which a full stack breaks).
-    throw new ProgramProblem(parser.start, 'nested too deeply');
+    throw new LimitProblem(parser.start, 'nested too deeply');
   }
 }
 
+/** How acorn says that the stack is full. */
+function isStackMessage(message: string): boolean {
+  return message.startsWith('Not enough stack space');
+}
+
 function messageOf(error: SyntaxError): string {
-  if (error.message.startsWith('Not enough stack space')) return 'nested too deeply';
   const message = error.message.replace(/ \(\d+:\d+\)$/, '');
   return message.length <= messageCharactersMax ? message : `${message.slice(0, messageCharactersMax)}…`;
 }

@@ -11,3 +11,6 @@ export class ProgramProblem extends Error {
     this.offset = offset;
   }
 }
+
+/** A program that is too much: no other way to read it is tried. */
+export class LimitProblem extends ProgramProblem {}

@@ -12,6 +12,8 @@ export interface ProgramError extends Position {
 }
 
 const foundCharactersMax = 40;
+/** How much of what stands before an error is looked at for a hint. */
+const beforeCharacters = 200;
 
 export function programError(language: Language, text: string, problem: ProgramProblem): ProgramError {
   const what =
@@ -34,7 +36,7 @@ function foundAt(text: string, offset: number): string {
 function hintFor(language: Language, text: string, { offset, message }: ProgramProblem): string | undefined {
   if (/[\u2018\u2019\u201C\u201D]/.test(text[offset] ?? '')) return 'Use straight quotes';
   if (message !== unexpected) return undefined;
-  const before = text.slice(0, offset);
+  const before = text.slice(Math.max(0, offset - beforeCharacters), offset);
   if (/\bawait\s+$/.test(before)) return 'await is only possible in an async function: write async before it';
   if (/[{,]\s*[\w$'"]+\s*$/.test(before) && text[offset] === ':') {
     return 'To give back an object write: return { … }';
