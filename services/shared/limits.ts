@@ -76,6 +76,16 @@ export const limits = {
   /** The comment of a field, and of a whole capability or connection; a longer one is cut and says so. */
   fieldDocCharsMax: 1000,
   capabilityDocCharsMax: 4000,
+  /** Connections named in the definition of an agent tool; the rest is counted. */
+  agentConnectionsBytesMax: 1 * KiB,
+  /** What the text about a run may take beside outputBytes: the parts below, and their headings. */
+  agentTextSpareBytes: 16 * KiB,
+  /** The message of a failure, the calls, and the least that logs get, in that text. */
+  agentMessageBytesMax: 4 * KiB,
+  agentCallsBytesMax: 4 * KiB,
+  agentLogBytesMin: 2 * KiB,
+  /** Arguments of one call that waits, in that text. */
+  agentArgumentsBytesMax: 1 * KiB,
   /** Calls of one run. */
   callsMax: 10_000,
   /** Calls of one run that are with the core at once; more queue in order. */

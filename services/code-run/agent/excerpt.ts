@@ -1,0 +1,26 @@
+/**
+ * The line of a program that something is said about, with a mark under the place. A long line is cut around it.
+ */
+const lineBreak = /\r\n|[\n\r\u2028\u2029]/;
+
+const before = 60;
+const after = 60;
+
+/** Two lines, or none if the place is not in the program. Line and column count from 1, in UTF-16 units. */
+export function excerpt(code: string, line: number, column: number): string[] {
+  const text = code.split(lineBreak, line)[line - 1];
+  if (line < 1 || column < 1 || text === undefined || column > text.length + 1) return [];
+  const at = column - 1;
+  const start = wholeCharacter(text, Math.max(0, at - before));
+  const end = wholeCharacter(text, Math.min(text.length, at + after));
+  const left = `${line} | ${start > 0 ? '…' : ''}`;
+  const shown = text.slice(start, end);
+  // A tab in the line is a tab before the mark, so that both are as wide.
+  const padding = (left + text.slice(start, at)).replace(/[^\t]/g, ' ');
+  return [`${left}${shown}${end < text.length ? '…' : ''}`, `${padding}^`];
+}
+
+/** Moves an offset out of the middle of a surrogate pair. */
+function wholeCharacter(text: string, offset: number): number {
+  return /[\uDC00-\uDFFF]/.test(text.charAt(offset)) ? offset - 1 : offset;
+}

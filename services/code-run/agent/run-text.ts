@@ -1,0 +1,203 @@
+/**
+ * What an agent reads about its run: how it ended, where and why it did not, what to do instead, the calls that
+ * were made, the log, the result. Pure.
+ *
+ * A1: value, calls and log share one budget: the run's outputBytes and agentTextSpareBytes beside it. A2: what
+ * apps and the program wrote cannot pass for one of the headings: it stands last, or every line is indented.
+ */
+import { limits } from '../../shared/limits.ts';
+import { utf8Bytes } from '../../shared/text.ts';
+import { unreachable } from '../../shared/unreachable.ts';
+import type {
+  CallFailureReason,
+  FailureReason,
+  JournalEntry,
+  LogLine,
+  Outcome,
+  RunResult,
+  StoredRun,
+} from '../core/model.ts';
+import type { DecisionRequest, RunRecord } from '../runner/contract.ts';
+import { callLines, countCalls } from './calls.ts';
+import { clip, clipLines } from './clip.ts';
+import { excerpt } from './excerpt.ts';
+
+type Failed = Extract<RunResult, { tag: 'Failed' }>;
+
+/** Of a run that is final. */
+export function finishedText(record: RunRecord): string {
+  const { result } = record.run;
+  if (result === undefined) return `The run is ${record.run.status}.`;
+  const calls = countCalls(record.journal);
+  switch (result.tag) {
+    case 'Completed': {
+      const value = valueText(result.valueJson);
+      return sections(
+        [`Completed after ${counted(calls, 'call')}.`],
+        callSection(record),
+        logSection(result.logs, record.run.limits.outputBytes - utf8Bytes(value)),
+        [value],
+      );
+    }
+    case 'Failed':
+      return sections(
+        failure(record, result, calls),
+        callSection(record),
+        logSection(result.logs, record.run.limits.outputBytes),
+      );
+    case 'Cancelled':
+      return sections(
+        [`Cancelled: the run was stopped after ${counted(calls, 'call')}. It makes no more calls.`],
+        callSection(record),
+        logSection(result.logs, record.run.limits.outputBytes),
+      );
+    default:
+      return unreachable(result);
+  }
+}
+
+/** Of a run that waits for decisions. */
+export function waitingText(run: StoredRun, requests: readonly DecisionRequest[]): string {
+  const names = new Map(
+    run.bindings.map(({ source, connection, capability }) => [
+      `${source.kind} ${source.connectionId} ${source.name}`,
+      `${connection}.${capability}`,
+    ]),
+  );
+  const rows = requests.map(({ index, source, argumentsJson }) => {
+    const name = names.get(`${source.kind} ${source.connectionId} ${source.name}`) ?? source.name;
+    return `  ${index} ${name} ${clip(argumentsJson, limits.agentArgumentsBytesMax)}`;
+  });
+  const one = requests.length === 1;
+  return sections(
+    [
+      `Waiting: ${counted(requests.length, 'call')} ${one ? 'needs' : 'need'} a decision before the run goes on.`,
+      'It goes on by itself after that. Do not run the program again.',
+    ],
+    [`Waiting for:`, ...clipLines(rows, limits.agentCallsBytesMax, 'calls')],
+  );
+}
+
+// ---- A failure -----------------------------------------------------------------------------------
+
+function failure(record: RunRecord, result: Failed, calls: number): string[] {
+  const { reason, message, line, column } = result;
+  const place = line > 0 ? ` at line ${line}, column ${column}` : '';
+  return [
+    `Failed (${reason})${place}: ${clip(message, limits.agentMessageBytesMax)}`,
+    ...excerpt(record.run.code, line, column),
+    ...advice(record, reason, message),
+    ...(calls === 0 ? [] : ['The calls below were made and stay made: do not repeat them blindly.']),
+  ];
+}
+
+function advice({ journal }: RunRecord, reason: FailureReason, message: string): string[] {
+  switch (reason) {
+    case 'Error':
+      return message.startsWith('Syntax error:') ? ['Nothing ran.'] : callAdvice(journal, message);
+    case 'ReplayMismatch':
+      return [
+        'After a wait the program runs again from the top and must make the same calls, with the same arguments.',
+        'Start a new program for what is left to do.',
+      ];
+    case 'Unavailable':
+      return ['This is not the fault of the program.'];
+    case 'Timeout':
+    case 'Memory':
+    case 'OutputTooLarge':
+    case 'Cancelled':
+      return [];
+    default:
+      return unreachable(reason);
+  }
+}
+
+/** What helps with the error of a call that the program did not catch. */
+function callAdvice(journal: readonly JournalEntry[], message: string): string[] {
+  const settled = journal.findLast((entry) => entry.kind === 'Settled' && isErrorOf(entry.outcome, message));
+  const called = journal.find((entry) => entry.kind === 'Called' && entry.index === settled?.index);
+  if (settled?.kind !== 'Settled' || called?.kind !== 'Called') return [];
+  const { outcome } = settled;
+  switch (outcome.tag) {
+    case 'Denied':
+      return ['A decider did not allow this call. Do not try it in another way; ask first.'];
+    case 'InputRequired':
+      return ['The app needs more input. It is given to the app operation, outside the code.'];
+    case 'Failed':
+      return [failedCallAdvice(called.binding, outcome.reason)];
+    default:
+      return [];
+  }
+}
+
+/** Whether the outcome is what the program ended with. */
+function isErrorOf(outcome: Outcome, message: string): boolean {
+  switch (outcome.tag) {
+    case 'Denied':
+      return message.startsWith('AppCallDenied') && message.includes(outcome.message);
+    case 'Failed':
+      return message.startsWith('AppCallFailed') && message.includes(outcome.message);
+    case 'InputRequired':
+      return message.startsWith('AppInputRequired');
+    case 'Completed':
+      return false;
+    default:
+      return unreachable(outcome);
+  }
+}
+
+function failedCallAdvice(binding: string, reason: CallFailureReason): string {
+  switch (reason) {
+    case 'InvalidArguments':
+      return `Compare the arguments with the declaration: openbot_code_api {"binding": "${binding}"}.`;
+    case 'OutcomeUnknown':
+      return 'Nobody knows whether this call was performed: read the state from the app before you call again.';
+    case 'NotFound':
+      return `${binding} is gone: openbot_code_api shows what there is now.`;
+    case 'Timeout':
+    case 'Unavailable':
+    case 'Cancelled':
+    case 'Internal':
+    case 'ToolError':
+      return `${binding} failed (${reason}). Where the program can go on without it, catch the error.`;
+    case 'ResultTooLarge':
+      return `The result of ${binding} is too large: ask for less, or page by page.`;
+    default:
+      return unreachable(reason);
+  }
+}
+
+// ---- Sections ------------------------------------------------------------------------------------
+
+function callSection({ run, journal }: RunRecord): string[] {
+  const waiting = new Set(run.waiting.map(({ index }) => index));
+  const lines = callLines(journal, waiting).map((line) => indented(line));
+  return lines.length === 0 ? [] : ['Calls:', ...clipLines(lines, limits.agentCallsBytesMax, 'lines')];
+}
+
+function logSection(logs: readonly LogLine[], room: number): string[] {
+  if (logs.length === 0) return [];
+  const lines = logs.map(({ level, text }) => indented(level === 'info' ? text : `[${level}] ${text}`));
+  return ['Log:', ...clipLines(lines, Math.max(room, limits.agentLogBytesMin), 'lines')];
+}
+
+function valueText(valueJson: string | undefined): string {
+  if (valueJson === undefined) return 'It returned nothing.';
+  const value: unknown = valueJson.startsWith('"') ? JSON.parse(valueJson) : undefined;
+  return typeof value === 'string' ? `Result (text):\n${value}` : `Result:\n${valueJson}`;
+}
+
+function indented(text: string): string {
+  return `  ${text.replace(/\r\n|[\n\r\u2028\u2029]/g, '\n  ')}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function sections(...parts: readonly (readonly string[])[]): string {
+  return parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join('\n'))
+    .join('\n\n');
+}
