@@ -1,6 +1,6 @@
 /** What the edge asks of the parts that speak to agents. */
-import type { Binding, StoredRun } from '../core/model.ts';
-import type { DecisionRequest, ProgramFailure, RunRecord } from '../runner/contract.ts';
+import type { Binding } from '../core/model.ts';
+import type { ProgramFailure } from '../runner/contract.ts';
 
 /** A binding with the line that says what it does. */
 export interface SummarizedBinding {
@@ -29,18 +29,4 @@ export interface CatalogTools {
   describe(query: DescribeQuery): Description;
   /** What is wrong with a program, in the order of the text. */
   check(code: string): readonly ProgramFailure[];
-}
-
-/** The texts for the agent that end an attempt. */
-export interface AgentTexts {
-  waiting(run: StoredRun, requests: readonly DecisionRequest[]): string;
-  finished(record: RunRecord): string;
-}
-
-/** The definition of a tool for an agent. */
-export interface AgentTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of its arguments, as JSON text. */
-  readonly inputSchemaJson: string;
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { CallContext, ServiceHandlers } from '../../shared/grpc/handlers.ts';
 import { limits } from '../../shared/limits.ts';
 import type { CodeRunStore } from '../store/contract.ts';
-import type { AgentTool, SummarizedBinding } from './agent.ts';
+import type { SummarizedBinding } from './agent.ts';
 import { toBinding, toCodeRun } from './convert.ts';
 import { noSuchRun, type Reading } from './reading.ts';
 import { type RunCodeDeps, runCode } from './run-code.ts';
@@ -15,7 +15,6 @@ import { Fields, isRunId } from './validate.ts';
 export interface CodeRunDeps extends RunCodeDeps {
   readonly reading: Reading;
   readonly store: Pick<CodeRunStore, 'deleteSession'>;
-  readonly agentTools: readonly AgentTool[];
 }
 
 export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRunService> {
@@ -78,7 +77,7 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
       await requireCore(context);
       const { bindings } = catalogs.resolve(request.catalog, 'catalog');
       const { enabled } = await settings.current();
-      return { tools: enabled && bindings.length > 0 ? [...deps.agentTools] : [] };
+      return { tools: enabled && bindings.length > 0 ? [] : [] };
     },
 
     async checkCode(request, context) {

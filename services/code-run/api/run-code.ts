@@ -19,7 +19,7 @@ import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { normalizeProgram } from '../program/normalize.ts';
 import type { CodeRunner, ProgramFailure, ReportedOutcome, RunEvent, StartRun } from '../runner/contract.ts';
-import type { AgentTexts, CatalogTools } from './agent.ts';
+import type { CatalogTools } from './agent.ts';
 import type { Catalogs } from './catalogs.ts';
 import { toCodeRun, toDecisionRequest, toLogLine, toPerformCall } from './convert.ts';
 import type { Identify } from './identify.ts';
@@ -32,7 +32,6 @@ export interface RunCodeDeps {
   readonly runner: CodeRunner;
   readonly settings: Settings;
   readonly catalogs: Catalogs<CatalogTools>;
-  readonly texts: AgentTexts;
   readonly identify: Identify;
 }
 
@@ -50,7 +49,7 @@ export async function* runCode(
   const outcomes = outcomesOf(messages, misuse);
   const signal = AbortSignal.any([context.signal, misuse.signal]);
   try {
-    for await (const event of await begin(deps, first, outcomes, signal)) yield toResponse(event, deps.texts);
+    for await (const event of await begin(deps, first, outcomes, signal)) yield toResponse(event);
   } catch (error) {
     throw misuse.signal.aborted ? misuse.signal.reason : error;
   }
@@ -168,7 +167,7 @@ async function resume(
   return deps.runner.resume(command, outcomes, signal);
 }
 
-function toResponse(event: RunEvent, texts: AgentTexts): Response {
+function toResponse(event: RunEvent): Response {
   switch (event.tag) {
     case 'Accepted': {
       const { id, limits: runLimits, createdAtMs } = event.run;
@@ -186,12 +185,10 @@ function toResponse(event: RunEvent, texts: AgentTexts): Response {
     }
     case 'Waiting': {
       const requests = event.requests.map((request) => toDecisionRequest(request, event.run));
-      const agentText = texts.waiting(event.run, event.requests);
-      return { message: { case: 'waiting', value: { runId: event.run.id, requests, agentText } } };
+      return { message: { case: 'waiting', value: { runId: event.run.id, requests } } };
     }
     case 'Finished': {
-      const agentText = texts.finished(event.record);
-      return { message: { case: 'finished', value: { run: toCodeRun(event.record), agentText } } };
+      return { message: { case: 'finished', value: { run: toCodeRun(event.record) } } };
     }
     default:
       return unreachable(event);

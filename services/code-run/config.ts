@@ -1,0 +1,93 @@
+/** Every setting of CodeRunService: its name, meaning, range and default. */
+import { parseAddress } from '../shared/address.ts';
+import {
+  ConfigError,
+  integer,
+  oneOf,
+  optionalText,
+  readConfig,
+  type Sources,
+  text,
+  type Values,
+} from '../shared/config.ts';
+
+const dayMs = 86_400_000;
+
+const address = (value: string): void => {
+  parseAddress(value);
+};
+
+export const codeRunTable = {
+  grpcAddress: text('CODE_RUN_GRPC_ADDRESS', {
+    what: 'Where gRPC is served: "host:port" or "unix:/path". Without identity: loopback only.',
+    initial: '127.0.0.1:7410',
+    check: address,
+  }),
+  httpAddress: text('CODE_RUN_HTTP_ADDRESS', {
+    what: 'Where HTTP, Connect and gRPC-Web are served: "host:port". Without identity: loopback only.',
+    initial: '127.0.0.1:7411',
+    check: address,
+  }),
+  sandboxAddress: text('CODE_RUN_SANDBOX_ADDRESS', {
+    what: 'SandboxService: "host:port", "dns:///name:port" (all its addresses, in turn) or "unix:/path".',
+    initial: '127.0.0.1:7412',
+    check: (value) => address(value.replace(/^dns:\/\/\//, '')),
+  }),
+  store: text('CODE_RUN_STORE', {
+    what: 'Where runs are kept: "sqlite:<path>", "sqlite::memory:" or "mongodb://…". May hold a password.',
+    initial: 'sqlite:.data/code-runs.db',
+    secret: true,
+  }),
+  keys: optionalText('CODE_RUN_KEYS', {
+    what: 'Keys that wrap the data keys of runs, "id:base64" each, the active one first. Wins over the file.',
+    secret: true,
+  }),
+  keysFile: text('CODE_RUN_KEYS_FILE', {
+    what: 'File of such keys. With a SQLite store it is made, with one new key, if it is not there.',
+    initial: '.data/code-runs.keys',
+  }),
+  retentionDays: integer('CODE_RUN_RETENTION_DAYS', {
+    what: 'Days after which a final run is deleted. 1 to 3650.',
+    initial: 30,
+    min: 1,
+    max: 3650,
+  }),
+  abandonedAfterMs: integer('CODE_RUN_ABANDONED_AFTER_MS', {
+    what: 'After this long without its core a run is Failed / Unavailable. Milliseconds, 1000 to 30 days.',
+    initial: 3_600_000,
+    min: 1000,
+    max: 30 * dayMs,
+  }),
+  drainMs: integer('CODE_RUN_DRAIN_MS', {
+    what: 'How long running attempts may end by themselves after SIGTERM. Milliseconds, 0 to one hour.',
+    initial: 30_000,
+    min: 0,
+    max: 3_600_000,
+  }),
+  instance: optionalText('CODE_RUN_INSTANCE', {
+    what: 'Name of this instance in leases, unique among those that share a store. Made up by default.',
+  }),
+  logLevel: oneOf('CODE_RUN_LOG_LEVEL', {
+    what: 'debug, info, warn, error or silent.',
+    values: ['debug', 'info', 'warn', 'error', 'silent'],
+    initial: 'info',
+  }),
+};
+
+export type CodeRunConfig = Values<typeof codeRunTable>;
+
+export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
+  const config = readConfig(codeRunTable, { ...sources, prefix: 'CODE_RUN_' });
+  const problems = relationsOf(config);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** What one value alone cannot show. */
+function relationsOf(config: CodeRunConfig): string[] {
+  const problems: string[] = [];
+  if (parseAddress(config.httpAddress).kind === 'unix') {
+    problems.push('CODE_RUN_HTTP_ADDRESS must be "host:port"');
+  }
+  return problems;
+}

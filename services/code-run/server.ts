@@ -1,0 +1,85 @@
+/**
+ * CodeRunService, listening: gRPC on one port, HTTP on the other.
+ *
+ * V1  Stopping first lets nothing new start, then lets attempts end or hands them on, then closes the ports,
+ *     then the store: no attempt loses a write to a store that is closed already.
+ */
+import { ServerCredentials } from '@grpc/grpc-js';
+import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
+import { parseAddress } from '../shared/address.ts';
+import { mountConnect } from '../shared/grpc/connect.ts';
+import { Health } from '../shared/grpc/health.ts';
+import { mountService } from '../shared/grpc/mount.ts';
+import { addReflection } from '../shared/grpc/reflection.ts';
+import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
+import type { Log } from '../shared/log.ts';
+import { codeRunService } from './api/code-run-service.ts';
+import { createHttp } from './api/http/server.ts';
+import { settingsService } from './api/settings-service.ts';
+import type { CodeRunConfig } from './config.ts';
+import { type Context, createContext } from './context.ts';
+
+export interface RunningCodeRun {
+  /** With the ports that were taken. */
+  readonly grpcAddress: string;
+  readonly httpAddress: string;
+  readonly context: Context;
+  stop(): Promise<void>;
+}
+
+/** What is left to streams that are over but not read to their end. */
+const closeGraceMs = 1000;
+
+export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
+  const context = await createContext(config, log);
+  const { deps, runner, settings, store, sandbox, sweeper } = context;
+  const codeRuns = codeRunService(deps);
+  const platform = settingsService(settings, deps.identify);
+  const edge = log.child({ component: 'api' });
+
+  const grpc = createServer();
+  mountService(grpc, CodeRunService, codeRuns, edge);
+  mountService(grpc, SettingsService, platform, edge);
+  addReflection(grpc, [CodeRunService, SettingsService]);
+  const health = new Health([CodeRunService, SettingsService]);
+  health.addToServer(grpc);
+
+  const http = createHttp({
+    reading: deps.reading,
+    settings,
+    identify: deps.identify,
+    log: edge,
+    mount: (router) => {
+      mountConnect(router, CodeRunService, codeRuns, edge);
+      mountConnect(router, SettingsService, platform, edge);
+    },
+  });
+
+  const grpcAddress = await listen(grpc, config.grpcAddress, ServerCredentials.createInsecure());
+  const httpAddress = await listenHttp(http, config.httpAddress);
+  health.setAll(true);
+  sweeper.start();
+  return {
+    grpcAddress,
+    httpAddress,
+    context,
+    async stop() {
+      health.setAll(false);
+      await runner.drain(config.drainMs);
+      await sweeper.stop();
+      await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
+      sandbox.close();
+      await store.close();
+    },
+  };
+}
+
+async function listenHttp(http: ReturnType<typeof createHttp>, address: string): Promise<string> {
+  const parsed = parseAddress(address);
+  if (parsed.kind === 'unix') throw new Error(`cannot serve HTTP on ${address}`);
+  await http.listen({ host: parsed.host, port: parsed.port });
+  const bound = http.server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : parsed.port;
+  return address.replace(/:\d+$/, `:${port}`);
+}
