@@ -160,6 +160,8 @@ export class Attempt {
         }
         this.#delivered = message.delivered;
         yield this.#step(true);
+        // Only an outcome moves a program at rest: what comes next comes after one more of them.
+        this.#delivered++;
       }
       if (this.#pendingBytes > limits.stepPieceBytes) yield this.#step(false);
     }
