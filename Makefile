@@ -15,6 +15,9 @@ $(SETUP): package-lock.json package.json
 	npm ci --loglevel=error
 	@touch $@
 
+start: setup ## Start everything on this machine, on loopback
+	node --no-warnings services/embedded/main.ts
+
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json
 

@@ -2,7 +2,7 @@
  * Starts CodeRunService. When it listens, one line of JSON on standard output says so and where; logs go to
  * standard error.
  */
-import { ConfigError } from '../shared/config.ts';
+import { failWith } from '../shared/command.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
 import { readCodeRunConfig } from './config.ts';
@@ -22,12 +22,5 @@ async function main(): Promise<void> {
 
 main().then(
   () => process.exit(0),
-  (error: unknown) => {
-    const problems =
-      error instanceof ConfigError
-        ? error.problems
-        : [error instanceof Error ? error.message : String(error)];
-    for (const problem of problems) process.stderr.write(`code-run: ${problem}\n`);
-    process.exit(1);
-  },
+  (error: unknown) => failWith('code-run', error),
 );

@@ -1,0 +1,57 @@
+/**
+ * All in one, for one machine: CodeRunService in this process, SandboxService as a child process, a SQLite
+ * file. Same code and settings as the services by themselves; only the defaults differ.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CodeRunConfig } from '../code-run/config.ts';
+import { type RunningCodeRun, startCodeRun } from '../code-run/server.ts';
+import type { Log } from '../shared/log.ts';
+import { SandboxProcess } from './sandbox-process.ts';
+
+export interface Embedded {
+  readonly codeRun: RunningCodeRun;
+  readonly sandbox: SandboxProcess;
+  /** Code Mode was turned on by this start: it was never set before. */
+  readonly turnedOn: boolean;
+  readonly enabled: boolean;
+  /** Leaves no process and no file but those of the store. */
+  stop(): Promise<void>;
+}
+
+export async function startEmbedded(
+  config: CodeRunConfig,
+  sandboxEnvironment: Readonly<Record<string, string>>,
+  log: Log,
+): Promise<Embedded> {
+  const folder = await mkdtemp(join(tmpdir(), 'code-mode-')); // Made with mode 0700.
+  const address = `unix:${folder}/sandbox.sock`;
+  const sandbox = new SandboxProcess({ address, environment: sandboxEnvironment, log });
+  const clean = async () => {
+    await sandbox.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await sandbox.start();
+    const codeRun = await startCodeRun({ ...config, sandboxAddress: address }, log);
+    const turnedOn = await turnOn(codeRun);
+    const { enabled } = await codeRun.context.settings.current();
+    const stop = async () => {
+      await codeRun.stop();
+      await clean();
+    };
+    return { codeRun, sandbox, turnedOn, enabled, stop };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
+}
+
+/** Turns Code Mode on where nobody ever set it; what was set stays. */
+async function turnOn({ context }: RunningCodeRun): Promise<boolean> {
+  const { version } = await context.settings.read();
+  if (version !== 0) return false;
+  await context.settings.update(0, { enabled: true }, (name) => name);
+  return true;
+}
