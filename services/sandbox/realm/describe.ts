@@ -4,7 +4,7 @@
  */
 import { withHelp } from './absent.ts';
 import { inspect } from './format.ts';
-import { Error, getOwnPropertyDescriptor, isArray, min } from './primordials.ts';
+import { getOwnPropertyDescriptor, isArray, isError, min } from './primordials.ts';
 import { positionOf } from './stack.ts';
 import { cut } from './text.ts';
 
@@ -27,15 +27,15 @@ export function describe(thrown: unknown, messageBytesMax: number, callsOut: boo
       position: '',
     };
   }
-  const name = cut(read(thrown, 'name') ?? 'Error', nameBytesMax);
   const message = read(thrown, 'message');
   if (message === undefined) {
     return {
-      name,
+      name: 'Error',
       message: cut(`the program threw ${inspect(thrown, messageBytesMax)}`, messageBytesMax),
       position: positionOf(thrown),
     };
   }
+  const name = cut(read(thrown, 'name') ?? 'Error', nameBytesMax);
   const text =
     withHelp(name, cut(message, messageBytesMax), callsOut) + guarded(about, thrown) + guarded(inner, thrown);
   return { name, message: text, position: positionOf(thrown) };
@@ -104,7 +104,7 @@ function short(value: unknown): string {
 }
 
 function isErrorObject(value: unknown): value is object {
-  return isObject(value) && Error.isError(value);
+  return isObject(value) && isError(value);
 }
 
 function ownText(thrown: object, key: string): string | undefined {

@@ -7,12 +7,12 @@
  */
 import {
   append,
-  Error,
   getOwnPropertyDescriptor,
   getPrototypeOf,
   hasOwn,
   indexOf,
   isArray,
+  isError,
   jsonStringify,
   type List,
   list,
@@ -103,7 +103,7 @@ function showObject(value: object, work: Work): string {
       return '[Circular]';
     }
   }
-  if (Error.isError(value)) {
+  if (isError(value)) {
     return showError(value, work);
   }
   const name = nameOf(value);

@@ -47,18 +47,17 @@ export function installHelpers(): void {
   defineLazily('TextDecoder', () => encodings().TextDecoder);
 }
 
+/** Stays a getter, so that it works on a frozen global object too. */
 function defineLazily(name: string, load: () => unknown): void {
+  let value: unknown;
   defineAccessor(
     globalThis,
     name,
     () => {
-      const value = load();
-      if (value !== undefined) {
-        define(globalThis, name, value);
-      }
+      value ??= load();
       return value;
     },
-    (value) => define(globalThis, name, value),
+    (replacement) => define(globalThis, name, replacement),
   );
 }
 

@@ -27,22 +27,13 @@ function getterOf(owner: object, key: PropertyKey): (this: never) => unknown {
 
 export const { apply, construct, ownKeys, getOwnPropertyDescriptor, getPrototypeOf, deleteProperty } =
   Reflect;
-export const { freeze, isFrozen, setPrototypeOf } = Object;
+export const { freeze, setPrototypeOf } = Object;
 export const { isArray } = Array;
 export const { min, max, imul } = Math;
 export const { isFinite, isNaN } = Number;
 export const { stringify: jsonStringify, parse: jsonParse } = JSON;
-export const {
-  Error,
-  TypeError,
-  RangeError,
-  ReferenceError,
-  SyntaxError,
-  EvalError,
-  Promise,
-  Proxy,
-  String,
-} = globalThis;
+export const { Error, TypeError, ReferenceError, EvalError, Promise, Proxy, String } = globalThis;
+export const { isError } = Error;
 export const ObjectPrototype = Object.prototype;
 export const PromisePrototype = Promise.prototype;
 
@@ -107,9 +98,7 @@ export function append<T>(to: List<T>, value: T): void {
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
 export const slice = uncurry(String.prototype.slice);
 export const indexOf = uncurry(String.prototype.indexOf);
-export const lastIndexOf = uncurry(String.prototype.lastIndexOf);
 export const startsWith = uncurry(String.prototype.startsWith);
-export const endsWith = uncurry(String.prototype.endsWith);
 export const toLowerCase = uncurry(String.prototype.toLowerCase);
 export const repeat = uncurry(String.prototype.repeat);
 export const padStart = uncurry(String.prototype.padStart);

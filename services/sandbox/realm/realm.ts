@@ -14,6 +14,7 @@ import { installClock, setNow } from './clock.ts';
 import { installConsole, openConsole } from './console.ts';
 import { type Emit, emitKind, type RealmApi, type RealmJob } from './contract.ts';
 import { describe } from './describe.ts';
+import { installFunctionText, setProgramText } from './function-text.ts';
 import { installHelpers } from './helpers.ts';
 import { promiseInResult, resultToJson } from './json.ts';
 import { closeLog, level, openLog, writeLog } from './log.ts';
@@ -37,6 +38,7 @@ export function create(emit: Emit): RealmApi {
   installRandom();
   installConsole();
   installHelpers();
+  installFunctionText();
   lockStacks();
 
   function start(jobJson: string, program: string): void {
@@ -46,6 +48,7 @@ export function create(emit: Emit): RealmApi {
     openLog(emit, job.logLineBytesMax, job.outputBytes);
     openConsole(job.logLineBytesMax);
     openCalls(emit, job.callsMax, job.argumentsBytesMax);
+    setProgramText(program);
     setProgram(countLines(program), job.columnShifts);
     installApps(job.bindings);
     let run: Program;

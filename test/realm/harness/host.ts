@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import ivm from 'isolated-vm';
 import { locateSyntaxError } from '../../../services/sandbox/isolate/locate-syntax-error.ts';
 import { emitKind, logLevels, type RealmApi } from '../../../services/sandbox/realm/contract.ts';
-import type { Outcome, Request, Transcript } from './protocol.ts';
+import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
 
 function run(realmText: string, request: Request): Transcript {
   const isolate = new ivm.Isolate({ memoryLimit: request.memoryMb });
@@ -80,6 +80,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (realmText === undefined) {
     realmText = JSON.parse(line) as string;
   } else {
-    process.stdout.write(`${JSON.stringify(run(realmText, JSON.parse(line) as Request))}\n`);
+    process.stdout.write(toLine(run(realmText, JSON.parse(line) as Request)));
   }
 }

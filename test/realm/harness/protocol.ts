@@ -26,3 +26,9 @@ export interface Transcript {
   rests: number;
   unhandled: number;
 }
+
+/** JSON on one line for every reader of lines: some end a line at U+2028 and U+2029 too. */
+export function toLine(value: unknown): string {
+  const json = JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return `${json}\n`;
+}

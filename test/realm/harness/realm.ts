@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { buildRealmText } from '../../../services/sandbox/isolate/realm-text.ts';
 import { emitKind, type RealmJob, settleKind } from '../../../services/sandbox/realm/contract.ts';
 import { limits } from '../../../services/shared/limits.ts';
-import type { Outcome, Request, Transcript } from './protocol.ts';
+import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
 
 const bindings: RealmJob['bindings'] = [
   ['notes', 'read_note', 'Notes', 'read-note'],
@@ -94,7 +94,7 @@ export function useRealm(env: NodeJS.ProcessEnv = { TZ: 'UTC', LANG: 'C' }) {
       stdio: ['pipe', 'pipe', 'inherit'],
       env,
     });
-    started.stdin.write(`${JSON.stringify(buildRealmText().text)}\n`);
+    started.stdin.write(toLine(buildRealmText().text));
     reader = createInterface({ input: started.stdout });
     lines = reader[Symbol.asyncIterator]();
     host = started;
@@ -112,7 +112,7 @@ export function useRealm(env: NodeJS.ProcessEnv = { TZ: 'UTC', LANG: 'C' }) {
       outcomes: options.outcomes ?? [],
       ...(options.order === undefined ? {} : { order: options.order }),
     };
-    host?.stdin?.write(`${JSON.stringify(request)}\n`);
+    host?.stdin?.write(toLine(request));
     const line = await lines?.next();
     if (line === undefined || line.done === true) {
       throw new Error(`the host died on: ${program}`);
