@@ -59,29 +59,38 @@ const generated: Readonly<Record<string, string>> = {
 
 const modifiers = new Set(['public', 'private', 'protected', 'readonly', 'override', 'abstract', 'declare']);
 
-export function eraseTypes(text: string, parsed: Parsed): string {
+export interface Erased {
+  readonly text: string;
+  /** What would still have to go if the types stayed: imports and exports of types. */
+  readonly typeModules: readonly Blank[];
+}
+
+export function eraseTypes(text: string, parsed: Parsed): Erased {
   const root = parsed.kind === 'statements' ? parsed.program : parsed.expression;
-  return blank(text, new Eraser(text).erase(root as unknown as TypedNode));
+  const eraser = new Eraser(text);
+  eraser.erase(root as unknown as TypedNode);
+  return { text: blank(text, eraser.blanks), typeModules: eraser.typeModules };
 }
 
 class Eraser {
+  readonly blanks: Blank[] = [];
+  readonly typeModules: Blank[] = [];
   readonly #text: string;
-  readonly #blanks: Blank[] = [];
   readonly #open: TypedNode[] = [];
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  erase(root: TypedNode): readonly Blank[] {
+  erase(root: TypedNode): void {
     this.#open.push(root);
     for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) this.#visit(node);
-    return this.#blanks;
   }
 
   #visit(node: TypedNode): void {
     if (this.#isErasedWhole(node)) {
-      this.#blanks.push({ start: node.start, end: node.end, first: ';' });
+      this.blanks.push({ ...rangeOf(node), first: ';' });
+      this.#noteModule(node);
       return;
     }
     const problem = generated[node.type];
@@ -90,6 +99,15 @@ class Eraser {
     for (const [key, value] of Object.entries(node)) {
       if (typeKeys.has(key)) continue;
       for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) this.#open.push(child);
+    }
+  }
+
+  #noteModule(node: TypedNode): void {
+    const keyword = { start: node.start, end: node.start + 'export'.length };
+    if (node.type === 'ExportNamedDeclaration') {
+      this.typeModules.push(isNode(node.declaration) ? keyword : rangeOf(node));
+    } else if (node.type === 'ImportDeclaration') {
+      this.typeModules.push(rangeOf(node));
     }
   }
 
@@ -115,7 +133,7 @@ class Eraser {
     const typeParameters = node.type === 'ArrowFunctionExpression' ? undefined : node.typeParameters;
     const { typeArguments, superTypeParameters, superTypeArguments } = node;
     for (const types of [typeParameters, typeArguments, superTypeParameters, superTypeArguments]) {
-      if (isNode(types)) this.#blanks.push(rangeOf(types));
+      if (isNode(types)) this.blanks.push(rangeOf(types));
     }
     switch (node.type) {
       case 'TSAsExpression':
@@ -123,7 +141,7 @@ class Eraser {
         this.#eraseOperator(node);
         return;
       case 'TSNonNullExpression':
-        this.#blanks.push({ start: node.end - 1, end: node.end });
+        this.blanks.push({ start: node.end - 1, end: node.end });
         return;
       case 'ClassDeclaration':
       case 'ClassExpression':
@@ -149,7 +167,7 @@ class Eraser {
     let start = annotation.start;
     const before = this.#text.slice(0, start).trimEnd();
     if (before.endsWith('?') || before.endsWith('!')) start = before.length - 1;
-    this.#blanks.push({ start, end: annotation.end, ...(first === undefined ? {} : { first }) });
+    this.blanks.push({ start, end: annotation.end, ...(first === undefined ? {} : { first }) });
   }
 
   /** ` as T`. E2 */
@@ -160,14 +178,14 @@ class Eraser {
     while (this.#text[start] === ')') start = skipTrivia(this.#text, start + 1);
     const next = skipTrivia(this.#text, node.end);
     const wouldGoOn = /[([`]/.test(this.#text[next] ?? '') && hasLineBreak(this.#text, node.end, next);
-    this.#blanks.push({ start, end: node.end, ...(wouldGoOn ? { first: ';' } : {}) });
+    this.blanks.push({ start, end: node.end, ...(wouldGoOn ? { first: ';' } : {}) });
   }
 
   #eraseParameter(parameter: TypedNode): void {
     if (parameter.type !== 'Identifier') return;
     if (parameter.name === 'this') {
       const next = skipTrivia(this.#text, parameter.end);
-      this.#blanks.push({ start: parameter.start, end: this.#text[next] === ',' ? next + 1 : parameter.end });
+      this.blanks.push({ start: parameter.start, end: this.#text[next] === ',' ? next + 1 : parameter.end });
       return;
     }
     if (parameter.optional === true && !isNode(parameter.typeAnnotation)) {
@@ -185,7 +203,7 @@ class Eraser {
 
   #eraseMarkAt(offset: number): void {
     const at = skipTrivia(this.#text, offset);
-    if (this.#text[at] === '?' || this.#text[at] === '!') this.#blanks.push({ start: at, end: at + 1 });
+    if (this.#text[at] === '?' || this.#text[at] === '!') this.blanks.push({ start: at, end: at + 1 });
   }
 
   /** A field without a value ends where its type began: `get: T` must not become `get`. */
@@ -203,32 +221,32 @@ class Eraser {
       // A semicolon in the place of a first modifier: what stands before it is not joined with `[key]`.
       if (modifiers.has(word)) {
         const first = at === node.start ? { first: ';' } : {};
-        this.#blanks.push({ start: at, end: at + word.length, ...first });
+        this.blanks.push({ start: at, end: at + word.length, ...first });
       }
       at = skipTrivia(this.#text, at + word.length);
     }
   }
 
   #eraseClassHead(node: TypedNode): void {
-    if (node.abstract === true) this.#blanks.push({ start: node.start, end: node.start + 'abstract'.length });
+    if (node.abstract === true) this.blanks.push({ start: node.start, end: node.start + 'abstract'.length });
     const [first] = nodes(node.implements);
     const { body } = node;
     if (first === undefined || !isNode(body)) return;
     const keyword = this.#text.slice(0, first.start).lastIndexOf('implements');
-    this.#blanks.push({ start: keyword, end: body.start });
+    this.blanks.push({ start: keyword, end: body.start });
   }
 
   /** E3, and `return <\nT\n>(x) => …`: the parenthesis moves to the other end of a type that has line breaks. */
   #eraseArrow({ typeParameters, returnType }: TypedNode): void {
     if (isNode(typeParameters) && this.#hasLineBreak(typeParameters)) {
       const open = skipTrivia(this.#text, typeParameters.end);
-      this.#blanks.push({ ...rangeOf(typeParameters), first: '(' }, { start: open, end: open + 1 });
+      this.blanks.push({ ...rangeOf(typeParameters), first: '(' }, { start: open, end: open + 1 });
     } else if (isNode(typeParameters)) {
-      this.#blanks.push(rangeOf(typeParameters));
+      this.blanks.push(rangeOf(typeParameters));
     }
     if (isNode(returnType) && this.#hasLineBreak(returnType)) {
       const close = this.#text.lastIndexOf(')', returnType.start);
-      this.#blanks.push({ start: close, end: close + 1 }, { ...rangeOf(returnType), last: ')' });
+      this.blanks.push({ start: close, end: close + 1 }, { ...rangeOf(returnType), last: ')' });
     } else {
       this.#eraseAnnotation(returnType);
     }
