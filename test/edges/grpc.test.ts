@@ -2,7 +2,8 @@
  * The gRPC mounting against a real server and real clients, with the SandboxService contract as the example:
  * it has a unary and a bidi method and messages that are as large as one likes.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -240,7 +241,7 @@ test('a deadline ends a call on both sides', async () => {
 });
 
 test('a slow reader holds the writer back instead of filling memory', async () => {
-  const total = 300;
+  const total = 160;
   let written = 0;
   const { client } = await serve({
     execute: async function* () {
@@ -261,7 +262,7 @@ test('a slow reader holds the writer back instead of filling memory', async () =
 });
 
 test('a slow handler holds the sender back instead of filling memory', async () => {
-  const total = 300;
+  const total = 160;
   let sent = 0;
   let read = 0;
   let aheadMax = 0;
@@ -333,4 +334,18 @@ test('the server goes on after a peer that breaks the connection in the middle o
   await call.send(outcome(5));
   call.closeSend();
   expect((await collect(call.responses)).map(indexOf)).toEqual([5]);
+});
+
+test('a server takes over the socket of one that was killed, and never of one that lives', async () => {
+  const { socketPath } = await serve({});
+  const second = createServer();
+  await expect(listen(second, `unix:${socketPath}`, ServerCredentials.createInsecure())).rejects.toThrow(
+    /^cannot listen on unix:/,
+  );
+  const killed = `${socketPath}.killed`;
+  const script = `require('node:net').createServer().listen(${JSON.stringify(killed)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  expect(spawnSync(process.execPath, ['-e', script]).signal).toBe('SIGKILL');
+  expect(existsSync(killed)).toBe(true);
+  await listen(second, `unix:${killed}`, ServerCredentials.createInsecure());
+  await shutDown(second, 0);
 });

@@ -1,6 +1,18 @@
 /** A grpc-js server with the product's bounds, bound to one address. */
-import { Server, type ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
+import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import {
+  logVerbosity,
+  Server,
+  type ServerCredentials,
+  type ServerOptions,
+  setLogVerbosity,
+} from '@grpc/grpc-js';
+import { parseAddress } from '../address.ts';
 import { limits } from '../limits.ts';
+
+// Its lines have no structure, and what they say reaches us as errors.
+setLogVerbosity(logVerbosity.NONE);
 
 export function createServer(options: ServerOptions = {}): Server {
   return new Server({
@@ -11,14 +23,37 @@ export function createServer(options: ServerOptions = {}): Server {
 }
 
 /** Binds to "host:port" or "unix:/path"; gives the address with the port that was taken. */
-export function listen(server: Server, address: string, credentials: ServerCredentials): Promise<string> {
+export async function listen(
+  server: Server,
+  address: string,
+  credentials: ServerCredentials,
+): Promise<string> {
+  const parsed = parseAddress(address);
+  if (parsed.kind === 'unix') await removeStaleSocket(parsed.path);
+  const port = await bind(server, address, credentials);
+  return parsed.kind === 'unix' ? address : address.replace(/:\d+$/, `:${port}`);
+}
+
+function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, port) => {
-      if (error !== null)
-        reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }));
-      else resolve(address.startsWith('unix:') ? address : address.replace(/:\d+$/, `:${port}`));
+      if (error === null) resolve(port);
+      else reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }));
     });
   });
+}
+
+/** A server that was killed leaves its socket, and nobody could listen there again. One that answers stays. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const code = await new Promise<unknown>((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once('error', (error) => resolve('code' in error ? error.code : error));
+  });
+  if (code === 'ECONNREFUSED') await rm(path);
 }
 
 /** Lets calls end by themselves for `graceMs`, then cancels what is left. Resolves when nothing is left. */
