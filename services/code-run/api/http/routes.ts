@@ -83,7 +83,8 @@ const patchSchema = z.strictObject({
 });
 
 function patchOf(body: unknown): { expectedVersion: number; codeMode: SettingsChange } {
-  if (typeof body !== 'object' || body === null) throw invalidField('body', 'must be a JSON object');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalidField('body', 'must be a JSON object');
   const parsed = patchSchema.safeParse(body);
   if (parsed.success) return parsed.data;
   const violations = parsed.error.issues.flatMap((issue) => {

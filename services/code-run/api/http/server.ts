@@ -82,10 +82,14 @@ function createBoundedServer(deps: HttpDeps, routes: Handler): HttpServer {
 }
 
 function sendProblem(
-  reply: { code(status: number): { type(type: string): { send(body: string): unknown } } },
+  reply: { code(status: number): { type(type: string): { send(body: Buffer): unknown } } },
   problem: Problem,
 ) {
-  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+  // Bytes: to a text a charset would be added, and the media type of problems has none.
+  return reply
+    .code(problem.status)
+    .type('application/problem+json')
+    .send(Buffer.from(JSON.stringify(problem)));
 }
 
 function problemFrom(error: unknown): Problem {
