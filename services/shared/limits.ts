@@ -158,6 +158,10 @@ export const appLimits = {
   callsInFlightMax: 32,
   /** How long a server process gets to end by itself, and then to end after SIGTERM. */
   stopGraceMs: 2_000,
+  /** How often a run is resumed after its stream broke without getting further, and the first pause; each
+   *  next one is twice as long. */
+  resumesMax: 6,
+  resumePauseMs: 250,
   /** What is kept of a server's stderr, to explain a failure. */
   stderrBytesMax: 4 * KiB,
 } as const;
