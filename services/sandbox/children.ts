@@ -6,7 +6,6 @@
  */
 import type { Log } from '../shared/log.ts';
 import type { SandboxConfig } from './config.ts';
-import { temporaryRealm } from './isolate/temporary-realm.ts';
 import { type LayerReport, missing } from './jail/layers.ts';
 import { architectureOf } from './jail/seccomp/syscalls.ts';
 import type { ChildSource } from './pool/child.ts';
@@ -22,8 +21,8 @@ export interface Children {
   readonly locked: boolean;
 }
 
-export async function makeChildren(config: SandboxConfig, log: Log): Promise<Children> {
-  const { source, layers } = await choose(config, log);
+export async function makeChildren(config: SandboxConfig, realm: string, log: Log): Promise<Children> {
+  const { source, layers } = await choose(config, realm, log);
   const lacking = missing(layers);
   for (const layer of layers)
     log.info({ layer: layer.name, state: layer.state, detail: layer.detail }, 'layer');
@@ -44,11 +43,12 @@ export async function makeChildren(config: SandboxConfig, log: Log): Promise<Chi
 
 async function choose(
   config: SandboxConfig,
+  realm: string,
   log: Log,
 ): Promise<{ readonly source: ChildSource; readonly layers: readonly LayerReport[] }> {
   const program = await ChildProgram.bundle({ jit: config.jit });
   const lockable = process.platform === 'linux' && architectureOf(process.arch) !== undefined;
-  const role = { realm: temporaryRealm, jit: config.jit, logOnly: config.seccompLogOnly };
+  const role = { realm, jit: config.jit, logOnly: config.seccompLogOnly };
   if (lockable && config.children !== 'started') {
     const forked = await ForkedChildren.listen(program, role);
     try {

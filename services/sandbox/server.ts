@@ -10,6 +10,7 @@ import { makeChildren } from './children.ts';
 import type { SandboxConfig } from './config.ts';
 import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
+import { buildRealmText } from './isolate/realm-text.ts';
 import { Pool } from './pool/pool.ts';
 import { readVersions } from './versions.ts';
 
@@ -21,8 +22,9 @@ export interface RunningSandbox {
 }
 
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
-  const versions = readVersions();
-  const { source, layers, locked } = await makeChildren(config, log.child({ component: 'lock' }));
+  const realm = buildRealmText();
+  const versions = readVersions(realm.hash);
+  const { source, layers, locked } = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
   const pool = new Pool(
     source,
     {

@@ -1,7 +1,5 @@
 /** What runs the programs. Another fingerprint does not forbid a replay; a mismatch names it as the likely cause. */
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { temporaryRealm } from './isolate/temporary-realm.ts';
 
 export interface SandboxVersions {
   readonly product: string;
@@ -13,12 +11,12 @@ export interface SandboxVersions {
   readonly fingerprint: string;
 }
 
-export function readVersions(): SandboxVersions {
+export function readVersions(realmHash: string): SandboxVersions {
   const require = createRequire(import.meta.url);
   const product = packageVersion(require('../../package.json'));
   const isolatedVm = packageVersion(require('isolated-vm/package.json'));
   const { node, v8, icu } = process.versions;
-  const realm = createHash('sha256').update(temporaryRealm).digest('hex').slice(0, 16);
+  const realm = realmHash.slice(0, 16);
   const fingerprint = `v8 ${v8}, icu ${icu ?? 'none'}, isolated-vm ${isolatedVm}, realm ${realm}, ${process.arch}`;
   return { product, node, v8, icu: icu ?? 'none', isolatedVm, realm, fingerprint };
 }

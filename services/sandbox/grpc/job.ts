@@ -38,6 +38,7 @@ export function checkJob(job: Job): AttemptJob {
       seed: seedWords(job.seed),
       outputBytes,
       logLineBytesMax: limits.logLineBytesMax,
+      messageBytesMax: limits.messageBytesMax,
       callsMax: callLimits.callsMax,
       argumentsBytesMax: callLimits.argumentsBytesMax,
       bindings: job.bindings.map(

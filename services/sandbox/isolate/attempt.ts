@@ -56,6 +56,7 @@ export class ChildAttempt {
         this.#end ??= { kind: endKind.outputTooLarge, name: '', message: String(a), position: '', value: '' };
         break;
     }
+    return undefined;
   };
 
   /** Runs a job to its end. */
@@ -82,14 +83,23 @@ export class ChildAttempt {
     this.#enter(realm, () => realm.settle(index, settle, a, b));
   }
 
-  /** Enters the isolate. What it throws is not the program's doing, but for one fact: its memory is used up. */
+  /**
+   * Enters the isolate. What comes back as an exception is a rejection that nobody handled, which the realm
+   * tells the program's reader; or the isolate is gone, since its memory is used up.
+   */
   #enter(realm: RealmHost, step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      this.#end = realm.disposed
-        ? { kind: endKind.memory, name: '', message: '', position: '', value: '' }
-        : { kind: endKind.threw, name: 'Error', message: describe(error), position: '', value: '' };
+    for (let next = step; ; ) {
+      try {
+        next();
+        return;
+      } catch (error) {
+        if (realm.disposed) {
+          this.#end = { kind: endKind.memory, name: '', message: '', position: '', value: '' };
+          return;
+        }
+        const text = textOf(error);
+        next = () => realm.unhandled(text);
+      }
     }
   }
 
@@ -139,7 +149,6 @@ function parsePosition(position: string): { line: number; column: number } {
   return { line: Number(position.slice(0, colon)) >>> 0, column: Number(position.slice(colon + 1)) >>> 0 };
 }
 
-/** An error of the crossing itself. Its message may hold text of the program: it is the program's own run. */
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 1024) : 'the program could not be entered';
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? '') : String(error);
 }

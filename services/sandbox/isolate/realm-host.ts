@@ -6,7 +6,8 @@
  * H2  `onCatastrophicError` stays unset: an isolate that cannot go on ends the process, and that is a fact.
  */
 import ivm from 'isolated-vm';
-import type { Emit, RealmApi } from '../realm/contract.ts';
+import { type Emit, emitKind, type RealmApi } from '../realm/contract.ts';
+import { locateSyntaxError } from './locate-syntax-error.ts';
 
 export interface RealmHost extends RealmApi {
   /** The isolate went over its memory limit and is gone. */
@@ -18,17 +19,21 @@ export interface RealmHost extends RealmApi {
 export function createRealmHost(realmText: string, memoryMb: number, emit: Emit): RealmHost {
   const isolate = new ivm.Isolate({ memoryLimit: memoryMb });
   const context = isolate.createContextSync();
-  const api = context.evalClosureSync(realmText, [new ivm.Callback(emit)], {
+  const answer: Emit = (kind, a, b, c, d) =>
+    kind === emitKind.locate ? locateSyntaxError(isolate, b) : emit(kind, a, b, c, d);
+  const api = context.evalClosureSync(realmText, [new ivm.Callback(answer)], {
     result: { reference: true },
     filename: 'realm',
   });
   const reference = (name: keyof RealmApi) => api.getSync(name, { reference: true });
   const start = reference('start');
   const settle = reference('settle');
+  const unhandled = reference('unhandled');
   const rest = reference('rest');
   return {
     start: (jobJson, program) => start.applySync(undefined, [jobJson, program]),
     settle: (index, kind, a, b) => settle.applySync(undefined, [index, kind, a, b]) === true,
+    unhandled: (text) => unhandled.applySync(undefined, [text]),
     rest: () => Number(rest.applySync(undefined, [])),
     get disposed() {
       return isolate.isDisposed;

@@ -24,7 +24,7 @@ export const layers = {
   jitless: { required: false },
   /** Neither root nor any capability. */
   identity: { required: false },
-  /** Memory, files, core dumps, stack, new processes. */
+  /** Memory, size of files, core dumps, stack. */
   limits: { required: true },
   /** The kernel ends it when its processor time is used up. */
   'processor-budget': { required: true },

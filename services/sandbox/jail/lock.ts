@@ -86,11 +86,10 @@ export function prepareLock(options: LockOptions): Lock {
       layer('limits', () => {
         setLimit('CORE', 0);
         setLimit('FSIZE', 0);
-        setLimit('NPROC', 0);
         setLimit('DATA', dataBytes);
         setLimit('STACK', stackBytes);
         return held(
-          `data ${Math.round(dataBytes / MiB)} MiB, stack ${stackBytes / MiB} MiB, no files, no processes`,
+          `data ${Math.round(dataBytes / MiB)} MiB, stack ${stackBytes / MiB} MiB, no files, no core`,
         );
       });
       layer('processor-budget', () => {

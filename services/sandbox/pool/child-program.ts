@@ -76,6 +76,10 @@ function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
     '--single-threaded',
     '--v8-pool-size=0',
     '--disable-sigusr1',
+    // These put off work to a timer, for which isolated-vm starts a thread.
+    '--no-memory-reducer',
+    '--no-incremental-marking-task',
+    '--no-memory-pool',
     // The depth at which a recursion ends is part of what a program sees.
     '--stack-size=900',
     ...(jit ? [] : ['--jitless']),

@@ -1,7 +1,7 @@
 /**
  * What a locked child may ask of the kernel, as data. A call that no rule names ends the process.
  *
- * P1  No way to a descriptor, a process, a thread, a file, a socket or executable memory.
+ * P1  No way to a descriptor, another process, a file, a socket or executable memory.
  * P2  A call that a runtime makes in passing and can do without gets an error; one that only an attacker
  *     makes ends the process.
  */
@@ -11,6 +11,8 @@ const EACCES = 13;
 const ENOSYS = 38;
 
 const PROT_EXEC = 4;
+/** CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID and CHILD_CLEARTID. */
+const PTHREAD_FLAGS = 0x3d_0f_00;
 const PR_SET_NAME = 15;
 const PR_SET_VMA = 0x53_56_4d_41;
 
@@ -76,9 +78,16 @@ export function policy({ jit }: PolicyOptions): readonly Rule[] {
       verdict: 'allow',
       otherwise: { errno: EPERM },
     },
-    // A thread that cannot be had is an error a runtime knows; ENOSYS sends the C library from clone3 to clone.
+    // A thread as the C library makes it, and nothing else: isolated-vm starts one for work that the engine
+    // puts off, and gives up if it cannot. ENOSYS sends the C library from clone3, whose flags lie in memory
+    // that a filter cannot see, to clone.
+    {
+      syscalls: ['clone'],
+      when: [{ argument: 0, equals: [PTHREAD_FLAGS] }],
+      verdict: 'allow',
+      otherwise: 'kill',
+    },
     always({ errno: ENOSYS }, 'clone3'),
-    always({ errno: EACCES }, 'clone'),
     // Looks at files in passing: time zones, proc.
     always({ errno: EACCES }, 'openat', 'newfstatat', 'statx', 'readlinkat', 'faccessat2'),
     always({ errno: EACCES }, 'open', 'stat', 'lstat', 'readlink', 'access'),

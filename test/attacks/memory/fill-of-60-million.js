@@ -1,0 +1,2 @@
+// Ends: MEMORY | TIMEOUT
+return Array(60e6).fill().length;

@@ -1,0 +1,3 @@
+// Ends: ERROR | MEMORY
+const all = [];
+for (;;) all.push(new Uint8Array(1e6).fill(1));

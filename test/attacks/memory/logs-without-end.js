@@ -1,0 +1,3 @@
+// Ends: TIMEOUT | MEMORY | ERROR
+// Timeout: 1000
+for (;;) console.log('x'.repeat(60000));

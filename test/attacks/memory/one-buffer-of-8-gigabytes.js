@@ -1,0 +1,2 @@
+// Ends: ERROR
+return new ArrayBuffer(8e9).byteLength;

@@ -1,0 +1,3 @@
+// Ends: MEMORY
+const all = [];
+for (;;) all.push({});

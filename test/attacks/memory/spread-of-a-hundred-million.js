@@ -1,0 +1,2 @@
+// Ends: MEMORY | ERROR
+return [...Array(1e8)].length;

@@ -1,0 +1,3 @@
+// Ends: MEMORY | TIMEOUT | ERROR
+const all = [];
+for (;;) all.push(new Uint8Array(8).buffer);

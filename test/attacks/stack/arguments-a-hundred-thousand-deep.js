@@ -1,0 +1,5 @@
+// Ends: RETURNED | ERROR
+let deep = 1;
+for (let i = 0; i < 1e5; i++) deep = [deep];
+await apps.notes.read({ deep });
+return 1;

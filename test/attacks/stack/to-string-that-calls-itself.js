@@ -1,0 +1,4 @@
+// Ends: ERROR
+// Error: RangeError
+const me = { toString() { return `${this}`; } };
+return `${me}`;

@@ -1,0 +1,3 @@
+// Ends: RETURNED | ERROR
+// Value: "undefined"
+return new Function('return typeof process')();

@@ -1,0 +1,2 @@
+// Ends: ERROR
+return await import('node:fs');

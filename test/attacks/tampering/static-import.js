@@ -1,0 +1,3 @@
+// Ends: ERROR
+import fs from 'node:fs';
+return fs;

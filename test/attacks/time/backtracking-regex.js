@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+return /^(a+)+$/.test('a'.repeat(60) + '!');

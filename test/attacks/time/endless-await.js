@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+for (;;) await null;

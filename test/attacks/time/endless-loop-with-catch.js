@@ -1,0 +1,8 @@
+// Ends: TIMEOUT
+for (;;) {
+  try {
+    throw new Error('again');
+  } catch {
+    continue;
+  }
+}

@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+while (true);

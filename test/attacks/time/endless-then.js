@@ -1,0 +1,6 @@
+// Ends: TIMEOUT
+const again = () => {
+  Promise.resolve().then(again);
+};
+again();
+await new Promise(() => {});

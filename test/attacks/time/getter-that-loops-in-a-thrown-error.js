@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+throw { get name() { for (;;); }, get message() { for (;;); } };

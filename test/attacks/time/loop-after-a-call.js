@@ -1,0 +1,3 @@
+// Ends: TIMEOUT
+await apps.notes.read({ id: 1 });
+for (;;);

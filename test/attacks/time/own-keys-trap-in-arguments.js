@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+return await apps.notes.read(new Proxy({}, { ownKeys() { for (;;); } }));

@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+return new Proxy({}, { ownKeys() { for (;;); } });

@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+'x'.replace(/x/, () => { for (;;); });

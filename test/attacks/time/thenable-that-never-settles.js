@@ -1,0 +1,3 @@
+// Ends: ERROR
+// AtOnce: yes
+await { then() {} };

@@ -1,0 +1,2 @@
+// Ends: TIMEOUT
+return { toJSON() { for (;;); } };

@@ -1,0 +1,2 @@
+// Ends: ERROR
+return 1n;

@@ -1,0 +1,4 @@
+// Ends: ERROR
+// Error: SyntaxError
+// Position: yes
+return ];

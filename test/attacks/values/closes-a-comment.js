@@ -1,0 +1,3 @@
+// Ends: ERROR
+// Error: SyntaxError
+*/ return 1;

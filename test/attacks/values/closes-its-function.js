@@ -1,0 +1,5 @@
+// Ends: ERROR
+// Error: SyntaxError
+});
+this.constructor;
+({

@@ -1,0 +1,4 @@
+// Ends: ERROR
+const me = {};
+me.me = me;
+return me;

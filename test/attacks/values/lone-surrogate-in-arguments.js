@@ -1,0 +1,4 @@
+// Ends: RETURNED
+// Value: true
+const back = await apps.notes.read({ text: '\udfff' });
+return back.text === '\udfff';

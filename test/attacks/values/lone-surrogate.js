@@ -1,0 +1,3 @@
+// Ends: RETURNED
+// Value: "\ud800"
+return '\ud800';

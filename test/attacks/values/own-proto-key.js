@@ -1,0 +1,3 @@
+// Ends: RETURNED
+// ValueHasOwnProto: yes
+return JSON.parse('{"__proto__":{"admin":true}}');

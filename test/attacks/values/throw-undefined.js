@@ -1,0 +1,3 @@
+// Ends: ERROR
+// Readable: yes
+throw undefined;

@@ -1,0 +1,3 @@
+// Ends: RETURNED
+// Value: [null,null,null,null,0,null]
+return [() => {}, Symbol(), undefined, NaN, -0, Infinity];
