@@ -74,25 +74,25 @@ function fixBufferSizes(): void {
 function refuseCodeFromStrings(): void {
   const kinds = [() => {}, async () => {}, function* () {}, async function* () {}] as const;
   for (const kind of kinds) {
-    const prototype = Object.getPrototypeOf(kind) as object;
-    const name = (prototype as { constructor: { name: string } }).constructor.name;
-    const constructor = (): never => {
-      throw new EvalError(
-        `${name} cannot make code from strings here: write the code in the program itself.`,
-      );
-    };
-    define(constructor, 'name', name);
-    define(constructor, 'length', 1);
-    defineFixed(constructor, 'prototype', prototype);
-    define(prototype, 'constructor', constructor);
+    const prototype = Object.getPrototypeOf(kind) as { constructor: { name: string } };
+    const { name } = prototype.constructor;
+    const refusing = refuser(name);
+    define(refusing, 'length', 1);
+    defineFixed(refusing, 'prototype', prototype);
+    define(prototype, 'constructor', refusing);
     if (name === 'Function') {
-      define(globalThis, 'Function', constructor);
+      define(globalThis, 'Function', refusing);
     }
   }
-  const evaluate = {
-    eval(): never {
-      throw new EvalError('eval cannot make code from strings here: write the code in the program itself.');
-    },
-  };
+  const evaluate = { eval: () => refuser('eval')() };
   define(globalThis, 'eval', evaluate.eval);
+}
+
+/** A function that can be called with and without `new`, and throws. */
+function refuser(name: string): () => never {
+  function refuse(): never {
+    throw new EvalError(`${name} cannot make code from strings here: write the code in the program itself.`);
+  }
+  define(refuse, 'name', name);
+  return refuse;
 }
