@@ -120,7 +120,7 @@ describe('a rejection', () => {
   it('that nothing handles becomes a warning', async () => {
     const { logs, ending } = await run('Promise.reject(new TypeError("lost")); return 1');
     expect(logs).toEqual([
-      'warn A promise was rejected and nothing handled it: TypeError: lost (program:1:16). Await it, or catch its error.',
+      'warn A promise was rejected while nothing handled it: TypeError: lost (program:1:16). Await it, or catch its error.',
     ]);
     expect(ending).toEqual({ tag: 'returned', json: '1' });
   });
@@ -128,7 +128,7 @@ describe('a rejection', () => {
   it('of a call that nothing awaits becomes a warning', async () => {
     const { logs } = await run('apps.mail.send({}); return 1', { outcomes: [denied('no')] });
     expect(logs).toEqual([
-      'warn A promise was rejected and nothing handled it: AppCallDenied: no (program:1:11). Await it, or catch its error.',
+      'warn A promise was rejected while nothing handled it: AppCallDenied: no (program:1:11). Await it, or catch its error.',
     ]);
   });
 

@@ -46,9 +46,9 @@ export function format(value: unknown, charactersMax: number): string {
   return typeof value === 'string' ? value : inspect(value, charactersMax);
 }
 
-/** One value, strings quoted. */
+/** One value, strings quoted. An eighth is left for brackets, indents and marks of what was left out. */
 export function inspect(value: unknown, charactersMax: number): string {
-  return show(value, { left: charactersMax, within: list() });
+  return show(value, { left: charactersMax - (charactersMax >> 3), within: list() });
 }
 
 function show(value: unknown, work: Work): string {

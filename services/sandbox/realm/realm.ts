@@ -125,7 +125,7 @@ export function create(emit: Emit): RealmApi {
     const what = traceAt === -1 ? text : slice(text, 0, traceAt);
     writeLog(
       level.warn,
-      `A promise was rejected and nothing handled it: ${cut(what, job.messageBytesMax)}${where}. Await it, or catch its error.`,
+      `A promise was rejected while nothing handled it: ${cut(what, job.messageBytesMax)}${where}. Await it, or catch its error.`,
     );
   }
 
