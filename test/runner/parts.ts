@@ -1,7 +1,7 @@
 /** What tests of the runner need: a runner on the simulated sandbox, and a core that follows a script. */
 
 import type { Binding } from '../../services/code-run/core/model.ts';
-import { systemClock } from '../../services/code-run/runner/clock.ts';
+import { type Clock, systemClock } from '../../services/code-run/runner/clock.ts';
 import type {
   PerformCall,
   ReportedOutcome,
@@ -44,17 +44,63 @@ export function resumeOf(runId: string, more: Partial<ResumeRun> = {}): ResumeRu
   return { runId, currentBindings: bindings, outcomes: [], logLinesReceived: 0, ...more };
 }
 
-export function runnerOn(
-  parts: { store?: CodeRunStore; sandbox?: Sandbox; settings?: Partial<RunnerSettings> } = {},
-) {
-  const store = parts.store ?? new MemoryStore();
-  const sandbox = parts.sandbox ?? new SimSandbox();
-  const settings: RunnerSettings = { ...runnerDefaults, instance: 'one', ...parts.settings };
-  return {
-    store,
-    sandbox,
-    runner: new Runner({ store, sandbox, clock: systemClock, settings, log: silentLog }),
-  };
+export interface TestParts {
+  readonly store?: CodeRunStore;
+  readonly sandbox?: Sandbox;
+  readonly settings?: Partial<RunnerSettings>;
+  readonly clock?: Clock;
+}
+
+export function runnerOn(given: TestParts = {}) {
+  const { store = new MemoryStore(), sandbox = new SimSandbox(), clock = systemClock } = given;
+  const settings: RunnerSettings = { ...runnerDefaults, instance: 'one', ...given.settings };
+  const parts = { store, sandbox, clock, settings, log: silentLog };
+  return { ...parts, runner: new Runner(parts) };
+}
+
+/** One stream that a test holds in its hands. */
+export class Stream {
+  readonly outcomes = new EventQueue<ReportedOutcome>();
+  readonly abort = new AbortController();
+  readonly #events: AsyncIterator<RunEvent>;
+
+  constructor(
+    begin: (outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal) => AsyncIterable<RunEvent>,
+  ) {
+    this.#events = begin(this.outcomes, this.abort.signal)[Symbol.asyncIterator]();
+  }
+
+  /** The next event. Throws what the stream throws. */
+  async next(): Promise<RunEvent> {
+    const next = await this.#events.next();
+    if (next.done === true) throw new Error('the stream has ended');
+    return next.value;
+  }
+
+  /** Reads on to the first event of a kind. */
+  async until<Tag extends RunEvent['tag']>(tag: Tag): Promise<Extract<RunEvent, { tag: Tag }>> {
+    for (;;) {
+      const event = await this.next();
+      if (event.tag === tag) return event as Extract<RunEvent, { tag: Tag }>;
+    }
+  }
+
+  /** The rest of the events. */
+  async rest(): Promise<readonly RunEvent[]> {
+    const events: RunEvent[] = [];
+    for (let next = await this.#events.next(); next.done !== true; next = await this.#events.next()) {
+      events.push(next.value);
+    }
+    return events;
+  }
+
+  answer(index: number, outcome: ReportedOutcome['outcome']): void {
+    this.outcomes.push(reported(index, outcome));
+  }
+
+  leave(): Promise<unknown> {
+    return this.#events.return?.() ?? Promise.resolve();
+  }
 }
 
 export type Reply = ReportedOutcome['outcome'] | undefined;
