@@ -94,6 +94,8 @@ export const limits = {
   argumentsBytesMax: 1 * MiB,
   /** Result of one call, as JSON text. */
   resultBytesMax: 32 * MiB,
+  /** Arguments and results of one run together: a replay holds them all. */
+  runBytesMax: 256 * MiB,
   /** One log line; a longer one is cut and marked. */
   logLineBytesMax: 64 * KiB,
   /** A binding's name, "connection.capability". */
@@ -190,4 +192,8 @@ assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that wa
 assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document limit of every database');
 assert(limits.storeInlineBytesMax < limits.storeChunkBytesMax, 'a row holds less than a chunk');
 assert(appLimits.callTotalTimeoutMs >= appLimits.callTimeoutMs, 'progress may only lengthen a call');
+assert(
+  limits.runBytesMax >= limits.argumentsBytesMax + limits.resultBytesMax,
+  'a run holds at least one call',
+);
 assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');

@@ -351,6 +351,37 @@ describe('a sandbox that breaks its protocol', () => {
   });
 });
 
+describe('what a run holds', () => {
+  const text = JSON.stringify('x'.repeat(limits.argumentsBytesMax - 2));
+  const fitting = limits.runBytesMax / limits.argumentsBytesMax;
+  const large = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => issued(from + at, text));
+
+  test('may be as much as its limit, and one byte more ends it', () => {
+    const driven = new Driven();
+    driven.feed(begin, step(0, large(0, fitting), { atRest: false }));
+    expect(driven.phase).toBe('Replaying');
+    expect(driven.feed(step(0, [issued(fitting, '1')], { atRest: false }))).toMatchObject([
+      { tag: 'Kill' },
+      { tag: 'Finish', result: { reason: 'Error', message: expect.stringContaining('268435456 bytes') } },
+    ]);
+  });
+
+  test('counts results, those that are not journaled yet too', () => {
+    const driven = new Driven({
+      journal: [called(0), called(1), settled(1, { tag: 'Completed', valueJson: text })],
+    });
+    driven.feed(begin, step(0, [issued(0), issued(1)]), step(1, large(2, fitting - 2)), written);
+    const room = limits.argumentsBytesMax - 4;
+    driven.feed(report(0, { tag: 'Completed', valueJson: JSON.stringify('x'.repeat(room - 2)) }));
+    expect(driven.feed(report(2, done(1)))).toEqual([]);
+    driven.feed(written);
+    expect(driven.feed(step(2))).toMatchObject([
+      { entries: [{ index: 2, outcome: { tag: 'Failed', reason: 'ResultTooLarge' } }] },
+    ]);
+  });
+});
+
 describe('log lines', () => {
   const lines = (from: number, to: number) =>
     Array.from(

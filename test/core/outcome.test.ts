@@ -12,6 +12,7 @@ const target: OutcomeTarget = {
   sentHere: true,
   hasOutcome: false,
   waits: false,
+  roomBytes: limits.runBytesMax,
 };
 const completed = (valueJson = '1') => ({ tag: 'Completed', valueJson }) as const;
 
@@ -100,6 +101,17 @@ describe('an outcome', () => {
     expect(check(completed(text(limits.resultBytesMax + 1)))).toMatchObject({
       tag: 'Counts',
       outcome: { tag: 'Failed', reason: 'ResultTooLarge' },
+    });
+  });
+
+  test('that the run has no room for is ResultTooLarge', () => {
+    expect(check(completed('123'), {}, { roomBytes: 3 })).toMatchObject({ outcome: { tag: 'Completed' } });
+    expect(check(completed('1234'), {}, { roomBytes: 3 })).toMatchObject({
+      outcome: {
+        tag: 'Failed',
+        reason: 'ResultTooLarge',
+        message: expect.stringContaining('the run would hold'),
+      },
     });
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../services/code-run/runner/contract.ts';
 import type { Runner } from '../../services/code-run/runner/runner.ts';
 import { Sweeper } from '../../services/code-run/runner/sweeper.ts';
-import { StoreUnavailable } from '../../services/code-run/store/contract.ts';
+import { RunUnreadable, StoreUnavailable } from '../../services/code-run/store/contract.ts';
 import { AppError } from '../../services/shared/errors.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import type { SimSandbox } from '../sim/sandbox.ts';
@@ -385,6 +385,24 @@ describe('a store that fails', () => {
     await second.until('Call');
     second.answer(0, { tag: 'Completed', valueJson: '1' });
     await second.until('Finished');
+  });
+
+  test('to give a journal gives the claim up again', async () => {
+    const store = new MemoryStore();
+    const { runner } = runnerOn({ store });
+    const stream = starting(runner);
+    const id = await begun(stream);
+    stream.answer(0, { tag: 'Waiting' });
+    await stream.until('Waiting');
+    const { journal } = store;
+    store.journal = () => Promise.reject(new RunUnreadable('no key'));
+    expect(await failure(resuming(runner, id).next())).toBe(
+      'UNAVAILABLE This code run cannot be read: its key is missing or it is damaged.',
+    );
+    store.journal = journal;
+    const second = resuming(runner, id);
+    await second.until('Call');
+    await second.leave();
   });
 
   test('when a run begins is UNAVAILABLE', async () => {

@@ -8,7 +8,8 @@
  *     recorded (L2 lets waiting calls pass), so "may have been sent" is all that is true of it.
  */
 import assert from 'node:assert/strict';
-import { callIdOf, type JournalEntry } from './model.ts';
+import { utf8Bytes } from '../../shared/text.ts';
+import { callIdOf, type JournalEntry, type Outcome } from './model.ts';
 
 export type CalledEntry = Extract<JournalEntry, { kind: 'Called' }>;
 export type SettledEntry = Extract<JournalEntry, { kind: 'Settled' }>;
@@ -42,6 +43,7 @@ export class Ledger {
   /** Calls below it were sent or need not be. */
   #nextUnsent = 0;
   #waiting = 0;
+  #bytes = 0;
 
   constructor(runCallId: string, inFlightMax: number, journal: readonly JournalEntry[]) {
     this.#runCallId = runCallId;
@@ -55,6 +57,11 @@ export class Ledger {
 
   get unsettledCount(): number {
     return this.#calls.length - this.settled.length;
+  }
+
+  /** Arguments and results taken in so far, in UTF-8 bytes, those that are not durable yet included. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Whether every call without an outcome waits for a decision, and there is one. */
@@ -101,7 +108,8 @@ export class Ledger {
   }
 
   /** It has an outcome that is not durable yet. */
-  reported(call: LedgerCall, operationId: string): void {
+  reported(call: LedgerCall, outcome: Outcome, operationId: string): void {
+    this.#bytes += outcomeBytes(outcome);
     if (call.standing === 'Waiting') this.#waiting -= 1;
     call.standing = 'Reported';
     if (operationId !== '') call.operationId = operationId;
@@ -121,6 +129,7 @@ export class Ledger {
   }
 
   #issue(called: CalledEntry, sentBefore: boolean): void {
+    this.#bytes += utf8Bytes(called.argumentsJson);
     assert.equal(called.index, this.#calls.length, 'calls are numbered without a gap');
     this.#calls.push({
       called,
@@ -137,6 +146,7 @@ export class Ledger {
   #settle(entry: SettledEntry): void {
     const call = this.#calls[entry.index];
     assert(call !== undefined && call.standing !== 'Settled', 'a call settles once, after it was issued');
+    if (call.standing !== 'Reported') this.#bytes += outcomeBytes(entry.outcome);
     if (call.standing === 'Waiting') this.#waiting -= 1;
     call.standing = 'Settled';
     call.operationId = entry.operationId ?? '';
@@ -149,4 +159,8 @@ export class Ledger {
     call.inFlight = false;
     this.#inFlight -= 1;
   }
+}
+
+function outcomeBytes(outcome: Outcome): number {
+  return outcome.tag === 'Completed' ? utf8Bytes(outcome.valueJson) : 0;
 }

@@ -13,6 +13,7 @@
  *     a breach.
  */
 import assert from 'node:assert/strict';
+import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { endText, failed, nowhere, type ProgramEnd, resultOf, unavailableResult } from './end.ts';
@@ -179,6 +180,7 @@ export class Machine {
       case 'Diverges':
         return this.#diverged(checked.divergence);
       case 'Fits':
+        if (this.#ledger.bytes + replay.freshBytes > limits.runBytesMax) return this.#finish(this.#full());
         return checked.usedUp ? this.#atRest(replay.fresh) : phase;
       default:
         return unreachable(checked);
@@ -231,6 +233,13 @@ export class Machine {
   #breach(detail: string): Phase {
     const message = `The sandbox broke its protocol (${detail}). The program is not tried again.`;
     return this.#finish(failed('Error', message, nowhere, this.#log.lines));
+  }
+
+  #full(): RunResult {
+    const message =
+      `The arguments and results of the run's calls take more than ${limits.runBytesMax} bytes. ` +
+      'Send and ask for less, or split the work over several runs.';
+    return failed('Error', message, nowhere, this.#log.lines);
   }
 
   #takeLogs(lines: readonly LogLine[]): string | undefined {
@@ -336,7 +345,7 @@ export class Machine {
     if (checked.tag === 'Waits') {
       this.#ledger.waits(call, operationId);
     } else {
-      this.#ledger.reported(call, operationId);
+      this.#ledger.reported(call, checked.outcome, operationId);
       this.#inbox.push({ call, outcome: checked.outcome });
     }
   }
@@ -355,6 +364,7 @@ export class Machine {
       sentHere,
       hasOutcome: standing === 'Reported' || standing === 'Settled',
       waits: standing === 'Waiting',
+      roomBytes: limits.runBytesMax - this.#ledger.bytes,
     };
   }
 

@@ -39,6 +39,8 @@ export interface OutcomeTarget {
   readonly hasOutcome: boolean;
   /** It was reported as waiting. */
   readonly waits: boolean;
+  /** What the run may still take in, in UTF-8 bytes. */
+  readonly roomBytes: number;
 }
 
 export type CheckedOutcome =
@@ -79,6 +81,9 @@ function judge(reported: ReportedOutcome, target: OutcomeTarget): CheckedOutcome
     case 'Completed':
       if (exceedsUtf8(outcome.valueJson, limits.resultBytesMax)) {
         return counts({ tag: 'Failed', reason: 'ResultTooLarge', message: tooLargeText });
+      }
+      if (exceedsUtf8(outcome.valueJson, target.roomBytes)) {
+        return counts({ tag: 'Failed', reason: 'ResultTooLarge', message: runFullText });
       }
       return isJson(outcome.valueJson)
         ? counts(outcome)
@@ -134,6 +139,10 @@ export function isJson(text: string): boolean {
 const tooLargeText =
   `The app answered with more than ${limits.resultBytesMax} bytes. ` +
   'Ask the app for less: fewer items, a page, or only the fields that are needed.';
+
+const runFullText =
+  `With this answer the run would hold more than ${limits.runBytesMax} bytes of arguments and results. ` +
+  'Ask the apps for less, or split the work over several runs.';
 
 function unknownText(known: string): string {
   const text =

@@ -8,6 +8,7 @@
  * R3  What does not fit is found at the first call or rest that differs, before anything later is looked at.
  * R4  What the sandbox says is not trusted: counts that cannot be are a breach, not a mismatch.
  */
+import { utf8Bytes } from '../../shared/text.ts';
 import { issuedBreach } from './issued.ts';
 import type { CalledEntry, Ledger } from './ledger.ts';
 import { type Divergence, differsFrom } from './mismatch.ts';
@@ -32,6 +33,7 @@ export class Replay {
   readonly fresh: IssuedCall[] = [];
   readonly #ledger: Ledger;
   readonly #bindings: ReadonlyMap<string, Binding>;
+  #freshBytes = 0;
   #cursor: number;
   #delivered: number;
   #nextIndex: number;
@@ -49,6 +51,11 @@ export class Replay {
   /** Outcomes that the program is known to have got. */
   get delivered(): number {
     return this.#delivered;
+  }
+
+  /** Size of the arguments of the fresh calls, in UTF-8 bytes. */
+  get freshBytes(): number {
+    return this.#freshBytes;
   }
 
   step(step: Step): Checked {
@@ -109,6 +116,7 @@ export class Replay {
     const breach = issuedBreach(call, this.#bindings);
     if (breach !== undefined) return { tag: 'Breach', detail: breach };
     this.fresh.push(call);
+    this.#freshBytes += utf8Bytes(call.argumentsJson);
     return undefined;
   }
 

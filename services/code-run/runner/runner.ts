@@ -145,8 +145,22 @@ export class Runner implements CodeRunner {
     if (claim.tag === 'NotFound') throw notFound(command.runId);
     if (claim.tag === 'Refused') throw cannotResume(claim.run);
     const { currentBindings, outcomes: knownOutcomes, logLinesReceived } = command;
-    const journal = await store.journal(command.runId);
-    return this.#attempt({ run: claim.run, journal, currentBindings, knownOutcomes, logLinesReceived });
+    const { run } = claim;
+    try {
+      const journal = await store.journal(run.id);
+      return this.#attempt({ run, journal, currentBindings, knownOutcomes, logLinesReceived });
+    } catch (error) {
+      await this.#unclaim(run);
+      throw error;
+    }
+  }
+
+  /** Gives a claim up that led to nothing. If that fails, it runs out by itself. */
+  async #unclaim(run: StoredRun): Promise<void> {
+    const { clock, store } = this.#parts;
+    const nowMs = clock.now();
+    const writer = { runId: run.id, epoch: run.lease.epoch };
+    await store.release(writer, unspent(run, nowMs), nowMs).catch(() => {});
   }
 
   #attempt(start: AttemptStart): Attempt {
