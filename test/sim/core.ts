@@ -10,7 +10,7 @@ import type {
   PerformCall,
   ReportedOutcome,
 } from '../../services/code-run/runner/contract.ts';
-import type { World } from './world.ts';
+import type { Turns } from './world.ts';
 
 export interface CoreHabits {
   /** Share of calls that need a decision, of denials among decisions, of failures among performed calls. */
@@ -36,14 +36,14 @@ export type Report = (outcome: ReportedOutcome) => void;
 
 export class SimCore {
   readonly operations = new Map<string, Operation>();
-  readonly #world: World;
+  readonly #world: Turns;
   readonly #habits: CoreHabits;
   /** Grows when the core breaks down: what it was doing is forgotten. */
   #life = 0;
   /** Reports that must be refused. */
   forged = 0;
 
-  constructor(world: World, habits: CoreHabits) {
+  constructor(world: Turns, habits: CoreHabits) {
     this.#world = world;
     this.#habits = habits;
   }

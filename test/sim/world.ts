@@ -35,12 +35,19 @@ export class Chance {
   }
 }
 
+/** Decides when those who act may go on. */
+export interface Turns {
+  readonly chance: Chance;
+  /** Resolves when it is the caller's turn. */
+  turn(): Promise<void>;
+}
+
 interface Timer {
   readonly atMs: number;
   readonly run: () => void;
 }
 
-export class World {
+export class World implements Turns {
   readonly chance: Chance;
   nowMs = 1_800_000_000_000;
   steps = 0;
