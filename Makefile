@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start demo test tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start demo mongo test tools lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ $(SETUP): package-lock.json package.json
 
 start: setup ## Start everything on this machine, on loopback
 	node --no-warnings services/embedded/main.ts
+
+mongo: setup tools ## Start a local MongoDB-protocol server on port 27017
+	node --no-warnings tools/mongo/start.ts
 
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json

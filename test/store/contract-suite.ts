@@ -551,7 +551,7 @@ export function storeContract(name: string, start: () => Promise<Backend>): void
       ).toBe(true);
       const stored = await other.get(run.id);
       expect(stored?.result?.tag === 'Completed' && stored.result.valueJson === large).toBe(true);
-    });
+    }, 120_000);
 
     test('ping answers', async () => {
       await store.ping();

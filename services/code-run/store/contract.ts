@@ -23,6 +23,11 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** The URL names no store, or asks for what no store may do. Never repeats the URL: it may hold a password. */
+export class StoreUrlInvalid extends Error {
+  override readonly name = 'StoreUrlInvalid';
+}
+
 /** A run that is there but cannot be read: wrong or missing key, tampered or damaged. That run alone. */
 export class RunUnreadable extends Error {
   override readonly name = 'RunUnreadable';

@@ -3,10 +3,13 @@
  * The only module that knows which stores there are.
  */
 import type { KeyKeeper } from '../crypto/keys.ts';
-import type { CodeRunStore, KeyRotation } from './contract.ts';
+import { type CodeRunStore, type KeyRotation, StoreUrlInvalid } from './contract.ts';
+import { MongoRows } from './mongodb/mongo-rows.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
 import { SqliteRows } from './sqlite/sqlite-rows.ts';
+
+export { StoreUrlInvalid };
 
 export interface StoreOptions {
   readonly url: string;
@@ -15,11 +18,6 @@ export interface StoreOptions {
   readonly sqliteDurability?: 'power' | 'process';
   /** Called for each run found unreadable: it deserves an alarm. The message holds no content. */
   readonly onUnreadable?: (runId: string, message: string) => void;
-}
-
-/** The URL names no store. The message says what it may be, and never repeats it: it may hold a password. */
-export class StoreUrlInvalid extends Error {
-  override readonly name = 'StoreUrlInvalid';
 }
 
 export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
@@ -31,6 +29,9 @@ export async function openStore(options: StoreOptions): Promise<CodeRunStore & K
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
     return new SqliteRows({ path: url.slice('sqlite:'.length), durability: sqliteDurability });
+  }
+  if (/^mongodb(\+srv)?:\/\//.test(url)) {
+    return MongoRows.open(url);
   }
   throw new StoreUrlInvalid('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
 }

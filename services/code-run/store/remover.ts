@@ -12,7 +12,7 @@ import type { RunLog } from './log.ts';
 import { isFinalRow, type RowStore, type RunRow } from './rows.ts';
 
 const idsAtOnce = 100;
-const allSlots = Number.MAX_SAFE_INTEGER;
+const allSlots = Number.POSITIVE_INFINITY;
 const nothing = new Uint8Array(0);
 
 export class RunRemover {

@@ -114,8 +114,8 @@ export interface RowStore {
   /** In the order of slots. */
   batches(runId: string): Promise<readonly BatchRow[]>;
   insertChunks(rows: readonly ChunkRow[]): Promise<void>;
-  /** In the order of index. */
-  chunks(runId: string, blob: string): Promise<readonly ChunkRow[]>;
+  /** The chunks from 0 to `count - 1` that are there, in order. */
+  chunks(runId: string, blob: string, count: number): Promise<readonly ChunkRow[]>;
 
   /** Newest first, after `after`, without Deleted. */
   list(session: string, max: number, after?: ListPosition): Promise<readonly RunRow[]>;
@@ -127,7 +127,7 @@ export interface RowStore {
   idsOfEnded(beforeMs: number, max: number): Promise<readonly string[]>;
   /** Ids above `afterId` of rows without Deleted whose key is not `keyId`, in the order of id. */
   idsNotUnderKey(keyId: string, afterId: string, max: number): Promise<readonly string[]>;
-  /** Removes a run's chunks, and its batches below `slot`. */
+  /** Removes a run's chunks, and its batches below a slot (all: infinity). */
   removeContent(runId: string, belowSlot: number): Promise<void>;
   removeRun(id: string): Promise<void>;
   /** Removes chunks written before `beforeMs` that no row's run owns: an insert that was cut off. */

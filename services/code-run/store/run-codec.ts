@@ -150,7 +150,7 @@ export class RunCodec {
   }
 
   #open({ runId, key }: RunKey, context: Context, sealed: Uint8Array): Promise<Buffer> {
-    return openField(key, { runId, context }, sealed, (blob) => this.#rows.chunks(runId, blob));
+    return openField(key, { runId, context }, sealed, (blob, count) => this.#rows.chunks(runId, blob, count));
   }
 }
 

@@ -7,6 +7,7 @@
  *
  * A write whose answer was lost may be repeated (S6): its trace is recognized and counts as done.
  */
+import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { limits } from '../../shared/limits.ts';
 import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
@@ -39,6 +40,8 @@ export interface SealedStoreOptions {
   readonly onUnreadable?: (runId: string, message: string) => void;
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 type GivenUp = Exclude<RowStatus, 'Running' | 'Deleted'>;
 
 export class SealedStore implements CodeRunStore, KeyRotation {
@@ -66,6 +69,7 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     run: NewRun,
     claim: ClaimRequest,
   ): Promise<{ readonly created: boolean; readonly run: StoredRun }> {
+    assert.match(run.id, uuid, 'a run id is a UUID: rows are kept under it');
     const { row, chunks, key } = await this.#codec.sealRun(run, claim);
     if (chunks.length > 0) {
       await this.#rows.insertChunks(chunks);

@@ -80,7 +80,7 @@ export async function openField(
   key: Uint8Array,
   place: FieldPlace,
   sealed: Uint8Array,
-  readChunks: (blob: string) => Promise<readonly ChunkRow[]>,
+  readChunks: (blob: string, count: number) => Promise<readonly ChunkRow[]>,
 ): Promise<Buffer> {
   const content = open(key, place.context, sealed);
   const form = formOf(sealed);
@@ -88,7 +88,7 @@ export async function openField(
     return expanded(content, form);
   }
   const manifest = JSON.parse(content.toString('utf8')) as Manifest;
-  const chunks = await readChunks(manifest.blob);
+  const chunks = await readChunks(manifest.blob, manifest.chunks);
   if (chunks.length !== manifest.chunks) {
     throw new Unauthentic(`${manifest.chunks} chunks were written and ${chunks.length} are there`);
   }

@@ -131,9 +131,9 @@ export class SqliteRows implements RowStore {
     await this.#synced();
   }
 
-  async chunks(runId: string, blob: string): Promise<readonly ChunkRow[]> {
-    const sql = 'SELECT * FROM code_run_chunks WHERE run_id = ? AND blob = ? ORDER BY part';
-    return this.#all(sql, runId, blob).map(chunkRow);
+  async chunks(runId: string, blob: string, count: number): Promise<readonly ChunkRow[]> {
+    const sql = 'SELECT * FROM code_run_chunks WHERE run_id = ? AND blob = ? AND part < ? ORDER BY part';
+    return this.#all(sql, runId, blob, count).map(chunkRow);
   }
 
   async list(session: string, max: number, after?: ListPosition): Promise<readonly RunRow[]> {
