@@ -27,6 +27,16 @@ export const limits = {
   typedProgramBytesMax: 64 * KiB,
   /** Tokens that this may take, beyond one for each character. */
   typedProgramTokensSpare: 2000,
+  /** Checks against declarations that run at once, and that wait. */
+  checksAtOnce: 2,
+  checksQueuedMax: 100,
+  /** Time and address space of the compiler in one check. */
+  checkTimeoutMs: 10_000,
+  checkMemoryBytes: 2048 * MiB,
+  /** What the compiler may say, what is reported of it, and the message of one finding. */
+  checkOutputBytesMax: 1 * MiB,
+  checkFindingsMax: 20,
+  checkMessageBytesMax: 1 * KiB,
   /** The agent's reason. */
   reasonBytesMax: 8 * KiB,
   /** A message of a decider or an app error. */

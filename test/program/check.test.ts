@@ -1,0 +1,235 @@
+/** Programs against the declarations of real catalogs, with the real compiler. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
+import { ProgramChecker } from '../../services/code-run/program/check.ts';
+import { folderPrefix } from '../../services/code-run/program/compiler.ts';
+import { limits } from '../../services/shared/limits.ts';
+import { catalogOf } from '../bindings/catalogs.ts';
+
+const { declarations } = compileCatalog(catalogOf('everything.json.gz'));
+const checker = new ProgramChecker();
+
+async function found(code: string, against = declarations): Promise<string[]> {
+  const findings = await checker.check(code, against);
+  return findings.map(({ line, column, message }) => `${line}:${column} ${message.split('\n')[0]}`);
+}
+
+const checkFolders = () =>
+  [os.tmpdir(), '/dev/shm']
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder))
+    .filter((name) => name.startsWith(folderPrefix));
+
+describe('a check', () => {
+  test.each([
+    'const r = await apps.everything.get_sum({ a: 1, b: 2 });\nreturn r.content[0].text;',
+    'async () => (await apps.everything.echo({ message: "x" })).content',
+    '```ts\nconst xs: number[] = [1];\nreturn xs.map((x: number) => x + 1);\n```',
+    'export default async function main(): Promise<string> { return "x" }',
+    'import type { A } from "./a";\nexport interface B { c: number }\nexport type { A };\nconst b: B = { c: 1 };\nreturn b;',
+    // JavaScript as models write it: nothing of this is wrong.
+    'const out = {};\nout.a = 1;\nconst list = [];\nlist.push({ b: 2 });\nlet last = null;\nlast = list[0];\nreturn { out, last };',
+    'function f(a, b) { return a.x ?? b; }\nreturn f({ x: "y".match(/y/)[0] });',
+    'const r = await apps.everything.echo({ message: "x" });\nreturn r.structuredContent.items.length;',
+    'try { await apps.everything.echo({ message: "x" }); } catch (error) { return error.reason; }',
+    'console.log("%s", 1, { a: 1 });\nreturn [crypto.randomUUID(), new URL("https://x.y").host, structuredClone({ a: 1 })];',
+    'const names = Object.keys(apps);\nreturn [...new Set(names)].toSorted();',
+  ])('passes %j', async (code) => {
+    expect(await found(code)).toEqual([]);
+  });
+
+  test.each<[string, string[]]>([
+    [
+      'const r = await apps.everything.get_sum({ a: 1, b: "2" });',
+      ["1:49 Type 'string' is not assignable to type 'number'."],
+    ],
+    [
+      'return await apps.everything.get_summ({ a: 1, b: 2 });',
+      [
+        expect.stringMatching(
+          /^1:30 Property 'get_summ' does not exist .* Did you mean 'get_sum'\?$/,
+        ) as string,
+      ],
+    ],
+    [
+      '/* 😀 */ return await apps.everything.get_sum({ a: 1 });',
+      [
+        "1:47 Property 'b' is missing in type '{ a: number; }' but required in type '{ a: number; b: number; }'.",
+      ],
+    ],
+    // Behind an insertion in the same line, and after prose.
+    [
+      'Here:\n```js\nasync () => apps.everything.nope({})\n```',
+      [expect.stringMatching(/^3:29 Property 'nope'/) as string],
+    ],
+    [
+      '  "a".nope()',
+      [expect.stringMatching(/^1:7 Property 'nope' does not exist on type '"a"'\.$/) as string],
+    ],
+    [
+      'const a: number = "b";\r\nconst c: string = 1;',
+      [
+        "1:7 Type 'string' is not assignable to type 'number'.",
+        "2:7 Type 'number' is not assignable to type 'string'.",
+      ],
+    ],
+    ['await fetch("https://x.y");', ["1:7 Cannot find name 'fetch'."]],
+    ['return process.env.HOME;', ["1:8 Cannot find name 'process': this is not Node.js."]],
+    ['return await import("node:fs");', ["1:21 Cannot find name 'node:fs': this is not Node.js."]],
+    [
+      'const r = apps.everything.echo({ message: "x" });\nreturn r.content;',
+      [
+        "2:10 Property 'content' does not exist on type 'Promise<ToolResult<unknown>>'. Did you forget await?",
+      ],
+    ],
+    ['return new Date("2026-01-02") - new Date("2026-01-01");', []],
+    ['return (;', ['1:9 Syntax error: unexpected ";". "(" of line 1, column 8 is not closed']],
+  ])('finds what is wrong in %j', async (code, findings) => {
+    expect(await found(code)).toEqual(findings);
+  });
+
+  test('gives the lines that explain a finding', async () => {
+    const code = 'let f: (n: number) => void = (s: string) => 1;\nreturn f;';
+    expect(await checker.check(code, declarations)).toEqual([
+      {
+        line: 1,
+        column: 5,
+        message: [
+          "Type '(s: string) => number' is not assignable to type '(n: number) => void'.",
+          "  Types of parameters 's' and 'n' are incompatible.",
+          "    Type 'number' is not assignable to type 'string'.",
+        ].join('\n'),
+      },
+    ]);
+  });
+
+  test('reads no file of the host, whatever a type names', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'secret-'));
+    try {
+      writeFileSync(path.join(folder, 'secret.ts'), 'export const key = "hunter2" as const;');
+      writeFileSync(path.join(folder, 'secret.json'), '{"hunter2": 1}');
+      const at = path.join(folder, 'secret');
+      const codes = [
+        `let a: typeof import("${at}"); const b: 1 = a.key;`,
+        `let a: typeof import("${at}.ts"); const b: 1 = a.key;`,
+        `let a: typeof import("${at}.json"); const b: 1 = a;`,
+        `/// <reference path="${at}.ts" />\nlet a: number = 1;`,
+        `const a = require("${at}.json"); a.x.y;`,
+        `const a = await import("${at}.ts"); const b = a.key.nope;`,
+      ];
+      for (const code of codes) expect((await found(code)).join()).not.toContain('hunter2');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('tells at most so much', async () => {
+    const code = Array.from({ length: 50 }, (_, index) => `const a${index} = "x".nope${index}();`).join('\n');
+    expect(await found(code)).toHaveLength(limits.checkFindingsMax);
+    const name = 'n'.repeat(10_000);
+    const [finding] = await checker.check(`"x".${name}();`, declarations);
+    expect(Buffer.byteLength(finding?.message ?? '')).toBe(limits.checkMessageBytesMax);
+  });
+
+  test('of many at once runs a few at a time, and refuses what is too much', async () => {
+    const codes = Array.from(
+      { length: limits.checksAtOnce + limits.checksQueuedMax },
+      (_, index) => `return "x".n${index};`,
+    );
+    const own = new ProgramChecker();
+    // The compiler is told to stop before it starts, so that only the queue is at work.
+    const aborted = AbortSignal.abort(new Error('stopped'));
+    const checks = codes.map((code) => own.check(code, declarations, aborted));
+    await expect(own.check('return 1;', declarations)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    const ends = await Promise.allSettled(checks);
+    expect(ends.every((end) => end.status === 'rejected' && end.reason.message === 'stopped')).toBe(true);
+    expect(await own.check('return 1;', declarations)).toEqual([]);
+  });
+
+  test('ends when it is aborted', async () => {
+    const stop = new AbortController();
+    const check = checker.check(endless, declarations, stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(check).rejects.toThrow('stopped');
+  });
+
+  test('leaves no file behind', async () => {
+    const earlier = checkFolders();
+    await found('return 1;');
+    await found('return (await apps.x.y);');
+    await checker
+      .check('return 1;', declarations, AbortSignal.abort(new Error('stopped')))
+      .catch(() => undefined);
+    expect(checkFolders().filter((name) => !earlier.includes(name))).toEqual([]);
+  });
+
+  test('of every program that models wrote finds nothing but what is wrong with them', async () => {
+    const files = ['everything.json.gz', 'filesystem.json.gz', 'memory.json.gz'];
+    const present = files.filter((file) =>
+      readdirSync(path.join(import.meta.dirname, '../fixtures/catalogs')).includes(file),
+    );
+    const catalog = catalogOf(present[0] ?? '');
+    for (const file of present.slice(1)) catalog.connections.push(...catalogOf(file).connections);
+    const all = compileCatalog(catalog).declarations;
+    const folder = path.join(import.meta.dirname, '../fixtures/programs');
+    const programs = readdirSync(folder).filter((name) => name.endsWith('.js'));
+    const checks = programs.map(async (file) => {
+      const findings = await found(readFileSync(path.join(folder, file), 'utf8'), all);
+      return [file, findings] as const;
+    });
+    const report = Object.fromEntries(
+      (await Promise.all(checks)).filter(([, findings]) => findings.length > 0),
+    );
+    expect(report).toMatchInlineSnapshot(`
+      {
+        "13-iserror-check.js": [
+          "1:45 Type 'string' is not assignable to type 'number'.",
+        ],
+        "20-retry-backoff.js": [
+          "1:48 Cannot find name 'setTimeout'.",
+        ],
+        "22-fetch-attempt.js": [
+          "3:21 Cannot find name 'fetch'.",
+          "9:21 Cannot find name 'fetch'.",
+        ],
+        "23-require-and-dynamic-import.js": [
+          "2:38 Cannot find name 'fs': this is not Node.js.",
+          "3:44 Cannot find name 'node:child_process': this is not Node.js.",
+          "4:30 Cannot find name 'process': this is not Node.js.",
+        ],
+        "24-static-import.js": [
+          "1:1 Syntax error: import of "node:fs" is not possible, there are no modules. Apps are there without import: await apps.<connection>.<tool>({ … })",
+        ],
+        "30-unknown-binding.js": [
+          "1:33 Property 'get_summ' does not exist on type '{ dynamic_blob_resource(args: { resourceId: string; }): Prom…'. Did you mean 'get_sum'?",
+        ],
+        "36-forgot-await-on-call.js": [
+          "2:10 Property 'content' does not exist on type 'Promise<ToolResult<unknown>>'. Did you forget await?",
+        ],
+        "48-syntax-error.js": [
+          "2:65 Syntax error: unexpected ";". "(" of line 2, column 51 is not closed",
+        ],
+      }
+    `);
+  });
+});
+
+/** Types that grow with every step. */
+const endless = `type Grow<T extends unknown[]> = [...T, ...T];
+type A = Grow<Grow<Grow<Grow<Grow<Grow<Grow<Grow<[1, 2]>>>>>>>>;
+type B<T> = T extends [infer H, ...infer R] ? B<[...R, ...A]> : never;
+let b: B<A> = 1;
+return b;`;
+
+describe('a hostile program', () => {
+  test('meets the bounds of the check', async () => {
+    const types =
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a program
+      'let a: { [K in `${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}`]: K } = 1; let b: keyof typeof a = 2;';
+    for (const code of [endless, types]) expect((await found(code)).length).toBeGreaterThan(0);
+  });
+});
