@@ -3,16 +3,18 @@
  */
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/;
 
-const before = 60;
-const after = 60;
+/** A line up to this long is shown whole, in UTF-16 units; of a longer one so much on each side of the place. */
+const wholeMax = 160;
+const side = 60;
 
 /** Two lines, or none if the place is not in the program. Line and column count from 1, in UTF-16 units. */
 export function excerpt(code: string, line: number, column: number): string[] {
   const text = code.split(lineBreak, line)[line - 1];
   if (line < 1 || column < 1 || text === undefined || column > text.length + 1) return [];
   const at = column - 1;
-  const start = wholeCharacter(text, Math.max(0, at - before));
-  const end = wholeCharacter(text, Math.min(text.length, at + after));
+  const isWhole = text.length <= wholeMax;
+  const start = isWhole ? 0 : wholeCharacter(text, Math.max(0, at - side));
+  const end = isWhole ? text.length : wholeCharacter(text, Math.min(text.length, at + side));
   const left = `${line} | ${start > 0 ? '…' : ''}`;
   const shown = text.slice(start, end);
   // A tab in the line is a tab before the mark, so that both are as wide.
