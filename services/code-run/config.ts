@@ -1,5 +1,6 @@
 /** Every setting of CodeRunService: its name, meaning, range and default. */
 import { parseAddress } from '../shared/address.ts';
+import { identityProblems, identityTable } from '../shared/auth/identity-config.ts';
 import {
   ConfigError,
   integer,
@@ -10,6 +11,7 @@ import {
   text,
   type Values,
 } from '../shared/config.ts';
+import { tlsClientTable, tlsServerProblems, tlsServerTable } from '../shared/tls-config.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,6 +20,9 @@ const address = (value: string): void => {
 };
 
 export const codeRunTable = {
+  ...identityTable,
+  ...tlsServerTable('CODE_RUN_'),
+  ...tlsClientTable('CODE_RUN_SANDBOX_'),
   grpcAddress: text('CODE_RUN_GRPC_ADDRESS', {
     what: 'Where gRPC is served: "host:port" or "unix:/path". Without identity: loopback only.',
     initial: '127.0.0.1:7410',
@@ -67,6 +72,12 @@ export const codeRunTable = {
   instance: optionalText('CODE_RUN_INSTANCE', {
     what: 'Name of this instance in leases, unique among those that share a store. Made up by default.',
   }),
+  requestsPerSecond: integer('CODE_RUN_REQUESTS_PER_SECOND', {
+    what: 'Requests that one caller may make in a second; a stream counts once. 1 to 1000000.',
+    initial: 1000,
+    min: 1,
+    max: 1_000_000,
+  }),
   logLevel: oneOf('CODE_RUN_LOG_LEVEL', {
     what: 'debug, info, warn, error or silent.',
     values: ['debug', 'info', 'warn', 'error', 'silent'],
@@ -85,7 +96,13 @@ export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConf
 
 /** What one value alone cannot show. */
 function relationsOf(config: CodeRunConfig): string[] {
-  const problems: string[] = [];
+  const problems = [
+    ...tlsServerProblems('CODE_RUN_', config),
+    ...identityProblems(config, config.tlsClientCaFile !== undefined, {
+      CODE_RUN_GRPC_ADDRESS: config.grpcAddress,
+      CODE_RUN_HTTP_ADDRESS: config.httpAddress,
+    }),
+  ];
   if (parseAddress(config.httpAddress).kind === 'unix') {
     problems.push('CODE_RUN_HTTP_ADDRESS must be "host:port"');
   }

@@ -1,13 +1,16 @@
 /** Puts CodeRunService together. Every part gets what it needs here; nothing else knows all of them. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { credentials } from '@grpc/grpc-js';
 import { createAuthenticator } from '../shared/auth/authenticator.ts';
+import { identityOf } from '../shared/auth/identity-config.ts';
 import { ConfigError } from '../shared/config.ts';
 import type { Log } from '../shared/log.ts';
+import { type Certificates, clientCredentials } from '../shared/tls.ts';
+import { clientNames, openClientCertificates, openServerCertificates } from '../shared/tls-config.ts';
 import { catalogTools } from './api/catalog-tools.ts';
 import { Catalogs } from './api/catalogs.ts';
 import type { CodeRunDeps } from './api/code-run-service.ts';
+import { identifyWithin } from './api/rate.ts';
 import { Reading } from './api/reading.ts';
 import { Settings } from './api/settings.ts';
 import type { CodeRunConfig } from './config.ts';
@@ -23,18 +26,22 @@ import { openStore, StoreUrlInvalid } from './store/open.ts';
 export interface Context {
   readonly store: CodeRunStore & KeyRotation;
   readonly runner: Runner;
-  readonly sandbox: SandboxClient;
   readonly sweeper: Sweeper;
   readonly settings: Settings;
+  /** What the servers show; undefined: no TLS. */
+  readonly certificates: Certificates | undefined;
   /** What the edges need. */
   readonly deps: CodeRunDeps;
+  close(): Promise<void>;
 }
 
 export async function createContext(config: CodeRunConfig, log: Log): Promise<Context> {
   const store = await openConfiguredStore(config, log);
+  const certificates = openServerCertificates('CODE_RUN_', config, log);
+  const sandboxCertificates = openClientCertificates('CODE_RUN_SANDBOX_', config, log);
   const sandbox = new SandboxClient(
     { address: config.sandboxAddress, ...sandboxClientDefaults },
-    credentials.createInsecure(),
+    clientCredentials(sandboxCertificates),
   );
   const runnerSettings: RunnerSettings = {
     ...runnerDefaults,
@@ -58,16 +65,30 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     log: log.child({ component: 'sweeper' }),
   });
   const settings = new Settings(store, () => performance.now());
-  const authenticator = createAuthenticator({ kind: 'loopback' });
+  const clients = config.tlsClientCaFile === undefined ? undefined : { names: clientNames(config) };
+  const authenticator = createAuthenticator(identityOf(config, clients));
   const deps: CodeRunDeps = {
     runner,
     store,
     settings,
     reading: new Reading(store),
     catalogs: new Catalogs(catalogTools),
-    identify: (sender) => authenticator.authenticate(sender),
+    identify: identifyWithin(authenticator, config.requestsPerSecond),
   };
-  return { store, runner, sandbox, sweeper, settings, deps };
+  return {
+    store,
+    runner,
+    sweeper,
+    settings,
+    certificates,
+    deps,
+    async close() {
+      sandbox.close();
+      certificates?.close();
+      sandboxCertificates?.close();
+      await store.close();
+    },
+  };
 }
 
 export async function openConfiguredStore(

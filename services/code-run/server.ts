@@ -4,7 +4,6 @@
  * V1  Stopping first lets nothing new start, then lets attempts end or hands them on, then closes the ports,
  *     then the store: no attempt loses a write to a store that is closed already.
  */
-import { ServerCredentials } from '@grpc/grpc-js';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { parseAddress } from '../shared/address.ts';
@@ -14,6 +13,7 @@ import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
 import type { Log } from '../shared/log.ts';
+import { serverCredentials } from '../shared/tls.ts';
 import { codeRunService } from './api/code-run-service.ts';
 import { createHttp } from './api/http/server.ts';
 import { settingsService } from './api/settings-service.ts';
@@ -33,7 +33,7 @@ const closeGraceMs = 1000;
 
 export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
   const context = await createContext(config, log);
-  const { deps, runner, settings, store, sandbox, sweeper } = context;
+  const { deps, runner, settings, sweeper, certificates } = context;
   const codeRuns = codeRunService(deps);
   const platform = settingsService(settings, deps.identify);
   const edge = log.child({ component: 'api' });
@@ -50,13 +50,14 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     settings,
     identify: deps.identify,
     log: edge,
+    certificates,
     mount: (router) => {
       mountConnect(router, CodeRunService, codeRuns, edge);
       mountConnect(router, SettingsService, platform, edge);
     },
   });
 
-  const grpcAddress = await listen(grpc, config.grpcAddress, ServerCredentials.createInsecure());
+  const grpcAddress = await listen(grpc, config.grpcAddress, serverCredentials(certificates));
   const httpAddress = await listenHttp(http, config.httpAddress);
   health.setAll(true);
   sweeper.start();
@@ -69,8 +70,7 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
       await runner.drain(config.drainMs);
       await sweeper.stop();
       await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
-      sandbox.close();
-      await store.close();
+      await context.close();
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Catalog } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import { AppError } from '../../shared/errors.ts';
 import { bindCatalog } from '../bindings/table.ts';
-import type { CatalogTools } from './agent.ts';
+import type { CatalogTools } from './catalog-contract.ts';
 
 export function catalogTools(catalog: Catalog): CatalogTools {
   const bindings = bindCatalog(catalog);

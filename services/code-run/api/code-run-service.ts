@@ -4,8 +4,9 @@ import { permissions, requirePermission } from '../../shared/auth/caller.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { CallContext, ServiceHandlers } from '../../shared/grpc/handlers.ts';
 import { limits } from '../../shared/limits.ts';
+import { agentTools } from '../agent/tools.ts';
 import type { CodeRunStore } from '../store/contract.ts';
-import type { SummarizedBinding } from './agent.ts';
+import type { SummarizedBinding } from './catalog-contract.ts';
 import { toBinding, toCodeRun } from './convert.ts';
 import { noSuchRun, type Reading } from './reading.ts';
 import { type RunCodeDeps, runCode } from './run-code.ts';
@@ -77,7 +78,7 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
       await requireCore(context);
       const { bindings } = catalogs.resolve(request.catalog, 'catalog');
       const { enabled } = await settings.current();
-      return { tools: enabled && bindings.length > 0 ? [] : [] };
+      return { tools: enabled ? agentTools(bindings) : [] };
     },
 
     async checkCode(request, context) {

@@ -17,9 +17,10 @@ import { AppError, invalidField } from '../../shared/errors.ts';
 import type { CallContext } from '../../shared/grpc/handlers.ts';
 import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
+import { finishedText, waitingText } from '../agent/run-text.ts';
 import { normalizeProgram } from '../program/normalize.ts';
 import type { CodeRunner, ProgramFailure, ReportedOutcome, RunEvent, StartRun } from '../runner/contract.ts';
-import type { CatalogTools } from './agent.ts';
+import type { CatalogTools } from './catalog-contract.ts';
 import type { Catalogs } from './catalogs.ts';
 import { toCodeRun, toDecisionRequest, toLogLine, toPerformCall } from './convert.ts';
 import type { Identify } from './identify.ts';
@@ -185,10 +186,12 @@ function toResponse(event: RunEvent): Response {
     }
     case 'Waiting': {
       const requests = event.requests.map((request) => toDecisionRequest(request, event.run));
-      return { message: { case: 'waiting', value: { runId: event.run.id, requests } } };
+      const agentText = waitingText(event.run, event.requests);
+      return { message: { case: 'waiting', value: { runId: event.run.id, requests, agentText } } };
     }
     case 'Finished': {
-      return { message: { case: 'finished', value: { run: toCodeRun(event.record) } } };
+      const agentText = finishedText(event.record);
+      return { message: { case: 'finished', value: { run: toCodeRun(event.record), agentText } } };
     }
     default:
       return unreachable(event);

@@ -6,6 +6,7 @@
  * A3  Without either, the servers listen on loopback only (checked at start), and whoever can reach them may
  *     do everything.
  */
+import { AppError } from '../errors.ts';
 import { allPermissions, type Caller, permissions } from './caller.ts';
 import { type TokenVerifier, unauthenticated } from './tokens.ts';
 
@@ -24,7 +25,8 @@ export interface Authenticator {
 
 export type Identity =
   | { readonly kind: 'tokens'; readonly verifier: TokenVerifier }
-  | { readonly kind: 'certificates' }
+  /** `names`: those that count; undefined: any that the authority gave. */
+  | { readonly kind: 'certificates'; readonly names: ReadonlySet<string> | undefined }
   | { readonly kind: 'loopback' };
 
 export function createAuthenticator(identity: Identity): Authenticator {
@@ -35,6 +37,9 @@ export function createAuthenticator(identity: Identity): Authenticator {
       return {
         authenticate: async ({ certificateName }) => {
           if (certificateName === undefined) throw unauthenticated('needs a client certificate');
+          if (identity.names?.has(certificateName) === false) {
+            throw new AppError('PERMISSION_DENIED', 'the name of the client certificate is not allowed');
+          }
           return { subject: certificateName, permissions: corePermissions, sessions: undefined };
         },
       };

@@ -9,8 +9,11 @@ import {
   createServer,
   type Server as HttpServer,
   type IncomingMessage,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { type FastifyInstance, fastify } from 'fastify';
@@ -18,6 +21,7 @@ import { AppError } from '../../../shared/errors.ts';
 import { publicError } from '../../../shared/grpc/status.ts';
 import { httpLimits, limits } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
+import type { Certificates, CertificateTexts } from '../../../shared/tls.ts';
 import { httpProblem, type Problem, problemOf } from './problem.ts';
 import { addRoutes, type RouteDeps } from './routes.ts';
 
@@ -25,6 +29,8 @@ export interface HttpDeps extends RouteDeps {
   /** Mounts the services for Connect and gRPC-Web. */
   readonly mount: (router: ConnectRouter) => void;
   readonly log: Log;
+  /** Undefined: plain HTTP. */
+  readonly certificates: Certificates | undefined;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -75,10 +81,28 @@ function createBoundedServer(deps: HttpDeps, routes: Handler): HttpServer {
     keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
     connectionsCheckingInterval: httpLimits.checkingIntervalMs,
   };
-  const server = createServer(options, handler);
+  const server = createTransport(deps.certificates, options, handler);
   server.maxConnections = httpLimits.connectionsMax;
   server.maxRequestsPerSocket = httpLimits.requestsPerConnectionMax;
   return server;
+}
+
+/** New connections use renewed certificates; those that are open keep what they began with. */
+function createTransport(
+  certificates: Certificates | undefined,
+  options: ServerOptions,
+  handler: Handler,
+): HttpServer {
+  if (certificates === undefined) return createServer(options, handler);
+  const clients = certificates.current.ca !== undefined;
+  const tls = { requestCert: clients, rejectUnauthorized: clients };
+  const server = createTlsServer({ ...options, ...tls, ...contextOf(certificates.current) }, handler);
+  certificates.onChange((texts) => server.setSecureContext(contextOf(texts)));
+  return server;
+}
+
+function contextOf({ cert, key, ca }: CertificateTexts): SecureContextOptions {
+  return ca === undefined ? { cert, key } : { cert, key, ca };
 }
 
 function sendProblem(
