@@ -7,6 +7,8 @@ import { TokenVerifier } from './tokens.ts';
 /** A shared secret must hold as much as the hash that it keys. */
 const secretBytesMin = 32;
 
+const jwksCooldownMs = 5000;
+
 export const identityTable = {
   jwksUrl: optionalText('CODE_RUN_JWKS_URL', {
     what: 'Keys that check bearer tokens: https, or http on this machine. Either this or CODE_RUN_JWT_SECRET.',
@@ -82,7 +84,7 @@ export function identityOf(
   const keys =
     jwksUrl !== undefined ? { jwksUrl } : jwtSecret !== undefined ? { secret: jwtSecret } : undefined;
   if (keys !== undefined && issuer !== undefined && audience !== undefined) {
-    const rules = { keys, issuer, audience, clockSkewSeconds: jwtClockSkewSeconds };
+    const rules = { keys, issuer, audience, clockSkewSeconds: jwtClockSkewSeconds, jwksCooldownMs };
     return { kind: 'tokens', verifier: new TokenVerifier(rules) };
   }
   return certificates === undefined ? { kind: 'loopback' } : { kind: 'certificates', ...certificates };

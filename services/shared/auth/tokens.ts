@@ -16,6 +16,8 @@ export interface TokenRules {
   readonly audience: string;
   /** How far clocks may differ. */
   readonly clockSkewSeconds: number;
+  /** After a fetch of keys, an unknown key id does not cause another one for this long. */
+  readonly jwksCooldownMs: number;
 }
 
 const publicKeyAlgorithms = [
@@ -33,8 +35,6 @@ const publicKeyAlgorithms = [
 const secretAlgorithms = ['HS256', 'HS384', 'HS512'];
 
 const jwksTimeoutMs = 5000;
-/** After a fetch, an unknown key id does not cause another one for this long. */
-const jwksCooldownMs = 5000;
 /** Keys are fetched again after this long even if they are all known, so that a withdrawn one stops counting. */
 const jwksAgeMaxMs = 600_000;
 
@@ -51,7 +51,7 @@ export class TokenVerifier {
     } else {
       this.#key = createRemoteJWKSet(new URL(rules.keys.jwksUrl), {
         timeoutDuration: jwksTimeoutMs,
-        cooldownDuration: jwksCooldownMs,
+        cooldownDuration: rules.jwksCooldownMs,
         cacheMaxAge: jwksAgeMaxMs,
       });
       this.#algorithms = publicKeyAlgorithms;
