@@ -20,6 +20,8 @@ start: setup ## Start everything on this machine, on loopback
 
 mongo: setup tools ## Start a local MongoDB-protocol server on port 27017
 	node --no-warnings tools/mongo/start.ts
+demo: setup ## Run a program against three real MCP servers, and show all of it
+	@node --no-warnings services/reference-core/cli/main.ts demo
 
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json

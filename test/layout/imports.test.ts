@@ -39,6 +39,13 @@ const allowed: Record<string, readonly string[]> = {
   'services/sandbox': ['gen', 'services/shared'],
   'services/embedded': ['services/shared', 'services/code-run', 'services/sandbox'],
   'services/reference-core': ['gen', 'services/shared'],
+  // Without a service elsewhere, a command starts both by itself.
+  'services/reference-core/cli': [
+    'gen',
+    'services/shared',
+    'services/reference-core',
+    'services/embedded/private.ts',
+  ],
 };
 
 /** Imports that name no file of the project. */

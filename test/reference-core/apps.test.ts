@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Outcome, Source } from '../../services/code-run/core/model.ts';
 import { Apps } from '../../services/reference-core/mcp/apps.ts';
+import type { Outcome, Source } from '../../services/reference-core/words.ts';
 import { realServers, type Workspace } from '../support/mcp-servers.ts';
 
 let workspace: Workspace;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Outcome } from '../../services/code-run/core/model.ts';
 import { AppConnection, type ConnectionOptions } from '../../services/reference-core/mcp/connection.ts';
+import type { Outcome } from '../../services/reference-core/words.ts';
 import { appLimits, limits } from '../../services/shared/limits.ts';
 import { entryOf, oddServer } from '../support/mcp-servers.ts';
 import { freePort } from '../support/ports.ts';

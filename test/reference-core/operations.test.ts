@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../services/code-run/core/model.ts';
 import type { Decider, Decision } from '../../services/reference-core/operations/decider.ts';
 import { Operations, type ReceivedCall } from '../../services/reference-core/operations/operations.ts';
 import { OperationRecord } from '../../services/reference-core/operations/record.ts';
+import type { Outcome } from '../../services/reference-core/words.ts';
 import { temporaryFolder } from '../support/mcp-servers.ts';
 
 /** An app that counts, and answers when it is told to. */

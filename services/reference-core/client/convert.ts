@@ -11,9 +11,9 @@ import type {
   PerformCall,
   ReportOutcomeSchema,
 } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
-import type { CallFailureReason, CapabilityKind, LogLevel, Source } from '../../code-run/core/model.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import type { CoreOutcome, ReceivedCall } from '../operations/operations.ts';
+import type { CallFailureReason, CapabilityKind, LogLevel, Source } from '../words.ts';
 
 const kinds: Readonly<Record<WireKind, CapabilityKind | undefined>> = {
   [WireKind.UNSPECIFIED]: undefined,
@@ -58,7 +58,7 @@ export function toReceivedCall(call: PerformCall): ReceivedCall {
   };
 }
 
-function toSource(source: WireSource | undefined): Source {
+export function toSource(source: WireSource | undefined): Source {
   const kind = source === undefined ? undefined : kinds[source.kind];
   if (source === undefined || kind === undefined) throw new Error('the service sent a call without a source');
   return {

@@ -1,7 +1,7 @@
 /** All connected MCP servers of a configuration: one catalog, one place to send calls to. */
 import { create } from '@bufbuild/protobuf';
 import { type Catalog, CatalogSchema } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
-import type { Outcome, Source } from '../../code-run/core/model.ts';
+import type { Outcome, Source } from '../words.ts';
 import { failed } from './call-error.ts';
 import type { ServerConfig } from './config.ts';
 import { AppConnection, type ConnectionOptions } from './connection.ts';

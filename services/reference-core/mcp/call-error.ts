@@ -7,9 +7,9 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
-import type { CallFailureReason, CapabilityKind, Outcome } from '../../code-run/core/model.ts';
 import { limits } from '../../shared/limits.ts';
 import { truncateUtf8 } from '../../shared/text.ts';
+import type { CallFailureReason, CapabilityKind, Outcome } from '../words.ts';
 
 export type FailedOutcome = Extract<Outcome, { tag: 'Failed' }>;
 

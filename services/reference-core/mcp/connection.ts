@@ -10,11 +10,11 @@
 import { type RequestOptions, SdkHttpError } from '@modelcontextprotocol/client';
 import { parseTemplate } from 'url-template';
 import type { Connection } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
-import type { CapabilityKind, Outcome } from '../../code-run/core/model.ts';
 import { AppError } from '../../shared/errors.ts';
 import { appLimits, limits } from '../../shared/limits.ts';
 import { utf8Bytes } from '../../shared/text.ts';
 import { unreachable } from '../../shared/unreachable.ts';
+import type { CapabilityKind, Outcome } from '../words.ts';
 import { failed, failedOutcome, NotReached } from './call-error.ts';
 import type { ServerConfig } from './config.ts';
 import { Gate } from './gate.ts';

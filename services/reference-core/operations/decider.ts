@@ -2,7 +2,7 @@
  * Who allows calls. A decider answers at once what needs no person, and puts the rest to a person once a run
  * waits for nothing else.
  */
-import type { Source } from '../../code-run/core/model.ts';
+import type { Source } from '../words.ts';
 
 /** A call that somebody must allow. */
 export interface CallToDecide {

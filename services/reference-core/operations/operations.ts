@@ -6,10 +6,11 @@
  * O2  An outcome is recorded before it is reported. A call that comes again gets it from the record.
  * O3  A call id with other arguments than before is refused.
  */
-import type { Outcome } from '../../code-run/core/model.ts';
+
 import { unreachable } from '../../shared/unreachable.ts';
 import type { SourceCall } from '../mcp/apps.ts';
 import { failed } from '../mcp/call-error.ts';
+import type { Outcome } from '../words.ts';
 import type { CallToDecide, Decider, Verdict } from './decider.ts';
 import { type AppOperation, type OperationRecord, type OperationState, runCallIdOf } from './record.ts';
 

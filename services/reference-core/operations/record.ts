@@ -6,7 +6,7 @@
  * R2  An operation is forgotten only with its whole run, once the run is final and asks for nothing any more.
  */
 import { DatabaseSync } from 'node:sqlite';
-import type { Outcome } from '../../code-run/core/model.ts';
+import type { Outcome } from '../words.ts';
 import type { CallToDecide } from './decider.ts';
 
 export type OperationState =

@@ -1,0 +1,79 @@
+/**
+ * `code-mode demo`: a real program against three real MCP servers, on a copy of the demo's files that is gone
+ * afterwards.
+ */
+import { cp, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ServerConfig } from '../mcp/config.ts';
+import { allowAll } from '../operations/decider.ts';
+import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
+import { runProgram } from './run.ts';
+import type { Service } from './service.ts';
+import type { Terminal } from './terminal.ts';
+
+const material = path.join(import.meta.dirname, '../demo');
+
+export async function runDemo(
+  startService: () => Promise<Service>,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitStatus> {
+  const title = (text: string) => terminal.note(`\n${terminal.style('bold', text)}`);
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'code-mode-demo-')));
+  try {
+    await cp(material, folder, { recursive: true });
+    const code = await readFile(path.join(folder, 'program.js'), 'utf8');
+    const servers = demoServers(folder);
+    title('The program');
+    terminal.note(code.trimEnd());
+    title('The apps');
+    for (const { name } of servers) terminal.note(`@modelcontextprotocol/server-${name}`);
+    terminal.note(
+      '\nStarting both services and the apps. Code Mode is off at first; this start turns it on.',
+    );
+    await using service = await startService();
+    title('Calls (→ to the app, ← from it) and log lines, as they come');
+    const options = {
+      code,
+      reason: 'To show Code Mode.',
+      servers,
+      decider: allowAll,
+      json: false,
+      calls: true,
+    };
+    return await runProgram(service, options, terminal, signal, () => title('The result'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function demoServers(folder: string): readonly ServerConfig[] {
+  const server = (
+    name: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): ServerConfig => ({
+    transport: 'stdio',
+    name,
+    command: process.execPath,
+    args: [scriptOf(name), ...args],
+    env,
+  });
+  return [
+    server('everything', ['stdio']),
+    server('filesystem', [path.join(folder, 'files')]),
+    server('memory', [], { MEMORY_FILE_PATH: path.join(folder, 'memory.jsonl') }),
+  ];
+}
+
+function scriptOf(server: string): string {
+  const name = `@modelcontextprotocol/server-${server}`;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return path.join(path.dirname(manifest), 'dist/index.js');
+  } catch (cause) {
+    throw new CommandError(exitStatus.usage, `the demo needs ${name}: run "npm ci"`, { cause });
+  }
+}

@@ -1,0 +1,33 @@
+/** The CodeRunService that a command works with: one that runs somewhere, or all in one for this command. */
+import { credentials } from '@grpc/grpc-js';
+import { CodeRunService } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { createClient, openChannel } from '../../shared/grpc/client.ts';
+import type { CodeRunClient } from '../client/attempt.ts';
+
+export interface Service extends AsyncDisposable {
+  readonly client: CodeRunClient;
+}
+
+/** A service that runs: "host:port" or "unix:/path". */
+export function connectService(address: string): Service {
+  const channel = openChannel(address, credentials.createInsecure());
+  return {
+    client: createClient(CodeRunService, channel),
+    [Symbol.asyncDispose]: async () => channel.close(),
+  };
+}
+
+/** Both services for this command alone. */
+export async function startService(): Promise<Service> {
+  // Loaded only where it is needed: a command that speaks to a service elsewhere starts faster.
+  const { startPrivate } = await import('../../embedded/private.ts');
+  const services = await startPrivate();
+  const { client, ...connection } = connectService(services.address);
+  return {
+    client,
+    [Symbol.asyncDispose]: async () => {
+      await connection[Symbol.asyncDispose]();
+      await services.stop();
+    },
+  };
+}

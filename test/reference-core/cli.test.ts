@@ -1,0 +1,219 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execute } from '../../services/reference-core/cli/command.ts';
+import { oddServer, realServers, temporaryFolder } from '../support/mcp-servers.ts';
+import { freePort } from '../support/ports.ts';
+import { descendantsOf, isAlive } from '../support/processes.ts';
+import { startServices, type TestServices } from '../support/services.ts';
+
+const script = path.join(import.meta.dirname, '../../services/reference-core/cli/main.ts');
+
+type Cli = ChildProcessByStdio<Writable, Readable, Readable>;
+
+function start(args: readonly string[], environment: Record<string, string> = {}): Cli {
+  return spawn(process.execPath, ['--no-warnings', script, ...args], {
+    env: { ...process.env, NO_COLOR: '1', ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function ended(cli: Cli): Promise<Ended> {
+  const [out, err] = await Promise.all([text(cli.stdout), text(cli.stderr), once(cli, 'close')]);
+  return { status: cli.exitCode, out, err };
+}
+
+/** Resolves when `wanted` was written. The stream is read on, so that the writer never finds it closed. */
+function untilWritten(stream: Readable, wanted: string): Promise<void> {
+  let seen = '';
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      seen += String(chunk);
+      if (seen.includes(wanted)) resolve();
+    });
+  });
+}
+
+/** Executes a command in this process. */
+async function run(...args: string[]): Promise<Ended> {
+  return runWith('', ...args);
+}
+
+async function runWith(input: string, ...args: string[]): Promise<Ended> {
+  let out = '';
+  let err = '';
+  const streams = {
+    input: Readable.from([input]),
+    out: { write: (text: string) => (out += text) },
+    err: { write: (text: string) => (err += text) },
+  };
+  const status = await execute(args, streams, new AbortController().signal);
+  return { status, out, err };
+}
+
+let services: TestServices;
+/** Options that make a command use the services of this file: starting them for each would take seconds. */
+let here: string[];
+
+beforeAll(async () => {
+  services = await startServices();
+  here = ['--server', services.address];
+});
+
+afterAll(() => services[Symbol.asyncDispose]());
+
+describe('code-mode run', () => {
+  test('gives the value on standard output and log lines on standard error', async () => {
+    expect(await run('run', '-e', 'console.log("two is near"); return { two: 1 + 1 }', ...here)).toEqual({
+      status: 0,
+      out: '{\n  "two": 2\n}\n',
+      err: 'two is near\n',
+    });
+  });
+
+  test('gives a text as it is, and nothing for no value', async () => {
+    expect((await run('run', '-e', 'return "a\\nb"', ...here)).out).toBe('a\nb\n');
+    expect(await run('run', '-e', 'return undefined', ...here)).toEqual({ status: 0, out: '', err: '' });
+  });
+
+  test('reads the program from standard input and from a file', async () => {
+    expect(await runWith('return 3', 'run', '-', ...here)).toMatchObject({ status: 0, out: '3\n' });
+    await using folder = await temporaryFolder();
+    const file = path.join(folder.path, 'program.js');
+    await writeFile(file, 'return 4');
+    expect(await run('run', file, ...here)).toMatchObject({ status: 0, out: '4\n' });
+  });
+
+  test('starts both services by itself when none is named', async () => {
+    expect(await run('run', '-e', 'return 5')).toEqual({ status: 0, out: '5\n', err: '' });
+  });
+
+  test('calls the servers of the configuration, and shows the calls when asked', async () => {
+    await using workspace = await realServers();
+    const config = path.join(workspace.root, 'mcp.json');
+    await writeFile(config, workspace.json);
+    const code = 'return (await apps.everything.get_sum({ a: 1, b: 2 })).content[0].text';
+    const { status, out, err } = await run('run', '-e', code, '-c', config, '--calls', ...here);
+    expect([status, out]).toEqual([0, 'The sum of 1 and 2 is 3.\n']);
+    expect(err).toBe(
+      '→ 0 everything.get_sum {"a":1,"b":2}\n← 0 {"content":[{"type":"text","text":"The sum of 1 and 2 is 3."}]}\n',
+    );
+  });
+
+  test('gives the whole run as JSON when asked', async () => {
+    const { status, out } = await run('run', '-e', 'console.warn("w"); return 1', '--json', ...here);
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      owner: 'local',
+      status: 'Completed',
+      code: 'console.warn("w"); return 1',
+      reason: 'Run from the command line.',
+      calls: [],
+      result: { _tag: 'Completed', value: 1, logs: [{ index: 0, level: 'warn', text: 'w' }] },
+      limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
+      attempts: [{ number: 1, replayedCalls: 0 }],
+    });
+  });
+
+  test.each([
+    ['no program', [], 'give a program file, "-" for standard input, or -e <code>'],
+    ['two programs', ['a.js', '-e', '1'], 'give either a program file or -e, not both'],
+    [
+      'a file that is not there',
+      ['/nowhere.js'],
+      'cannot read the program from /nowhere.js: there is no such file',
+    ],
+    ['an empty program', ['-e', ' '], 'the program is empty'],
+    ['a configuration that is not there', ['-e', '1', '-c', '/no.json'], 'there is no such file'],
+    ['an unknown option', ['--frobnicate'], "unknown option '--frobnicate'"],
+  ])('says what is wrong with %s', async (_, args, message) => {
+    const { status, out, err } = await run('run', ...args);
+    expect([status, out]).toEqual([2, '']);
+    expect(err).toContain(message);
+  });
+
+  test('names the server and the field of a bad configuration', async () => {
+    await using folder = await temporaryFolder();
+    const config = path.join(folder.path, 'mcp.json');
+    await writeFile(config, '{"mcpServers":{"notes":{"command":"x","args":[1]}}}');
+    const { status, err } = await run('run', '-e', '1', '-c', config);
+    expect([status, err]).toEqual([2, `error: ${config}: mcpServers.notes.args[0]: must be a text\n`]);
+  });
+
+  test('names a server that does not start', async () => {
+    await using folder = await temporaryFolder();
+    const config = path.join(folder.path, 'mcp.json');
+    const { name, ...server } = oddServer('dies-at-once', 'notes');
+    await writeFile(config, JSON.stringify({ mcpServers: { [name]: { ...server, type: 'stdio' } } }));
+    const { status, err } = await run('run', '-e', '1', '-c', config, ...here);
+    expect(status).toBe(3);
+    expect(err).toMatch(/^error: MCP server "notes": .*the token is missing\n$/);
+  });
+
+  test('says that nobody listens at the address', async () => {
+    const { status, err } = await run('run', '-e', '1', '-s', `127.0.0.1:${await freePort()}`);
+    expect(status).toBe(3);
+    expect(err).toMatch(/^error: CodeRunService: .*ECONNREFUSED/);
+  });
+});
+
+describe('code-mode', () => {
+  test('shows its commands and exit statuses', async () => {
+    const { status, out } = await run('--help');
+    expect(status).toBe(0);
+    for (const part of ['run', 'api', 'demo', 'Exit status:']) expect(out).toContain(part);
+  });
+});
+
+describe('code-mode demo', () => {
+  test('shows program, calls, log lines and result, and leaves nothing behind', async () => {
+    await using folder = await temporaryFolder();
+    const { status, out, err } = await ended(start(['demo'], { TMPDIR: folder.path }));
+    expect([status, err]).toEqual([0, '']);
+    const order = [
+      'The program',
+      'The apps',
+      '→ 0 filesystem.',
+      'late tasks: 3',
+      'The result',
+      '"total": 280',
+    ];
+    expect(order.map((part) => out.indexOf(part))).toEqual(
+      order.map((part) => out.indexOf(part)).toSorted((a, b) => a - b),
+    );
+    expect(order.filter((part) => !out.includes(part))).toEqual([]);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+});
+
+describe('a signal', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends the command with everything that it started', async (signal, status) => {
+    await using folder = await temporaryFolder();
+    await using workspace = await realServers();
+    const config = path.join(workspace.root, 'mcp.json');
+    await writeFile(config, workspace.json);
+    const code = 'await apps.everything.trigger_long_running_operation({ duration: 600, steps: 2 })';
+    const cli = start(['run', '-e', code, '-c', config, '--calls'], { TMPDIR: folder.path });
+    await untilWritten(cli.stderr, '→ 0');
+    const started = descendantsOf(cli.pid ?? 0);
+    expect(started.length).toBeGreaterThanOrEqual(4);
+    cli.kill(signal);
+    await once(cli, 'exit');
+    expect(cli.exitCode).toBe(status);
+    expect(started.filter(isAlive)).toEqual([]);
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+});
