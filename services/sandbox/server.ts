@@ -22,7 +22,7 @@ export interface RunningSandbox {
 }
 
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
-  const realm = buildRealmText();
+  const realm = await buildRealmText();
   const versions = readVersions(realm.hash);
   const { source, layers, locked } = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
   const pool = new Pool(

@@ -27,7 +27,7 @@ const judged = ['mmap', 'mprotect', 'kill', 'tgkill', 'prctl', 'prlimit64', 'clo
 for (const name of ['x64', 'arm64']) {
   describe(`the filter for ${name}`, () => {
     const architecture = architectureOf(name) as Architecture;
-    const judge = filterOf(architecture, { jit: false, logOnly: false });
+    const judge = filterOf(architecture, { jit: false, threads: false, logOnly: false });
     const call = (syscall: string, ...args: (number | bigint)[]) =>
       judge(numberOf(architecture, syscall), args);
 
@@ -53,7 +53,7 @@ for (const name of ['x64', 'arm64']) {
         for (const protection of [4, 5, 6, 7, 0x0100_0004])
           expect(call(syscall, 0, 4096, protection)).toBe('kill');
       }
-      const withJit = filterOf(architecture, { jit: true, logOnly: false });
+      const withJit = filterOf(architecture, { jit: true, threads: false, logOnly: false });
       expect(withJit(numberOf(architecture, 'mprotect'), [0, 4096, 5])).toBe('allow');
     });
 
@@ -99,7 +99,7 @@ for (const name of ['x64', 'arm64']) {
     });
 
     test('only logs what it would end, if told so', () => {
-      const logging = filterOf(architecture, { jit: false, logOnly: true });
+      const logging = filterOf(architecture, { jit: false, threads: false, logOnly: true });
       expect(logging(numberOf(architecture, 'socket'), [1, 1, 0])).toBe('log');
       expect(logging(numberOf(architecture, 'openat'), [0, 0, 0])).toBe('errno 13');
       expect(logging(numberOf(architecture, 'read'), [])).toBe('allow');
@@ -118,12 +118,14 @@ for (const name of ['x64', 'arm64']) {
     });
 
     test('is short enough for the kernel', () => {
-      expect(assemble(policy({ jit: false }), architecture, { logOnly: false }).length).toBeLessThan(4096);
+      expect(
+        assemble(policy({ jit: false, threads: false }), architecture, { logOnly: false }).length,
+      ).toBeLessThan(4096);
     });
   });
 }
 
-function filterOf(architecture: Architecture, options: { jit: boolean; logOnly: boolean }) {
+function filterOf(architecture: Architecture, options: { jit: boolean; threads: boolean; logOnly: boolean }) {
   const filter = encode(assemble(policy(options), architecture, options));
   filter.patchPid(pid);
   return (number: number, args: readonly (number | bigint)[], audit = architecture.audit) =>

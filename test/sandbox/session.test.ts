@@ -71,12 +71,16 @@ describe('a session with a child', () => {
     });
   });
 
-  test('refuses an outcome of a call that was never made, or has one', () => {
+  test('takes one outcome of each call, and it may come first', () => {
     const { session, say } = start();
     say(call(0));
-    expect(session.settle(1)).toBe('NoSuchCall');
     expect(session.settle(0)).toBeUndefined();
     expect(session.settle(0)).toBe('AlreadySettled');
+    expect(session.settle(1)).toBeUndefined();
+    expect(session.settle(1)).toBe('AlreadySettled');
+    say(call(1));
+    expect(session.settle(1)).toBe('AlreadySettled');
+    expect(session.settle(callLimits.callsMax)).toBe('NoSuchCall');
   });
 
   test.each<[string, (child: ReturnType<typeof start>) => unknown]>([

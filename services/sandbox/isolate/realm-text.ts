@@ -1,10 +1,7 @@
-/**
- * The realm as one text, made from its modules when the sandbox starts: nothing built lies in the repository or
- * in an image, so nothing can be stale. esbuild runs as a process of its own and is gone afterwards.
- */
+/** The realm as one text. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { bundle } from './bundle.ts';
 
 export interface RealmText {
   /** Body of a strict closure whose `$0` is the contract's `Emit` and whose value is its `RealmApi`. */
@@ -15,11 +12,8 @@ export interface RealmText {
 
 const inRealm = (file: string) => fileURLToPath(new URL(`../realm/${file}`, import.meta.url));
 
-export function buildRealmText(): RealmText {
-  const { outputFiles } = buildSync({
-    entryPoints: [inRealm('realm.ts')],
-    bundle: true,
-    write: false,
+export async function buildRealmText(): Promise<RealmText> {
+  const text = await bundle(inRealm('realm.ts'), {
     format: 'iife',
     globalName: 'realm',
     banner: { js: "'use strict';" },
@@ -38,11 +32,6 @@ export function buildRealmText(): RealmText {
     charset: 'utf8',
     minifyWhitespace: true,
     legalComments: 'none',
-    logLevel: 'silent',
   });
-  const [output] = outputFiles;
-  if (output === undefined) {
-    throw new Error('the realm gave no text');
-  }
-  return { text: output.text, hash: createHash('sha256').update(output.text).digest('hex') };
+  return { text, hash: createHash('sha256').update(text).digest('hex') };
 }

@@ -7,7 +7,7 @@
  * K3  seccomp comes last, since the other layers need calls that it forbids.
  */
 import { readFileSync } from 'node:fs';
-import { listEventfds, sealDescriptors } from './descriptors.ts';
+import { listDescriptors, sealForked, sealStarted } from './descriptors.ts';
 import { prepareLandlock } from './landlock.ts';
 import type { LayerName, LayerReport, LayerState } from './layers.ts';
 import { exitNow, setProcessorBudget } from './libc.ts';
@@ -62,9 +62,9 @@ export interface Lock {
 type Found = { readonly state: LayerState; readonly detail: string };
 
 export function prepareLock(options: LockOptions): Lock {
-  const eventfds = listEventfds();
+  const descriptors = listDescriptors();
   const landlock = prepareLandlock();
-  const seccomp = prepareSeccomp(options);
+  const seccomp = prepareSeccomp({ ...options, threads: !options.forked });
   const dataBytes =
     dataHeld() + dataFixedBytes + dataFactor * options.memoryMb * MiB + (options.jit ? dataJitBytes : 0);
   return {
@@ -73,7 +73,8 @@ export function prepareLock(options: LockOptions): Lock {
       const layer = (name: LayerName, put: () => Found) => void reports.push({ name, ...attempt(put) });
       layer('fresh-process', () => held(options.forked ? 'forked' : 'started'));
       layer('environment', () => {
-        sealDescriptors(socket, options.socketFd, eventfds);
+        if (options.forked) sealForked(socket, options.socketFd, descriptors);
+        else sealStarted(socket, descriptors);
         const left = Object.keys(process.env).filter((name) => name !== 'TZ' && name !== 'LANG');
         return left.length === 0 ? held('TZ and LANG, one socket') : absent(`${left.length} variables more`);
       });

@@ -1,11 +1,10 @@
 /**
  * The program of zygotes and children as one text, and how it starts. It is bundled when the sandbox starts:
- * without a JIT there is no WebAssembly, and so nothing in the child that could take types away; and no built
- * file can be stale. It goes in by standard input: nothing is written to a disk.
+ * without a JIT there is no WebAssembly, and so nothing in the child that could take types away. It goes in by standard input: nothing is written to a disk.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from '../isolate/bundle.ts';
 import type { ProcessRole } from '../isolate/role.ts';
 
 const entry = fileURLToPath(new URL('../isolate/main.ts', import.meta.url));
@@ -37,19 +36,13 @@ export class ChildProgram {
   }
 
   static async bundle(options: { readonly jit: boolean }): Promise<ChildProgram> {
-    const { outputFiles } = await build({
-      entryPoints: [entry],
-      bundle: true,
-      write: false,
+    const text = await bundle(entry, {
       platform: 'node',
       format: 'cjs',
       target: 'node26',
       external: ['isolated-vm'],
-      logLevel: 'silent',
     });
-    const [file] = outputFiles;
-    if (file === undefined) throw new Error('the child program could not be bundled');
-    return new ChildProgram(file.text, flagsOf(options));
+    return new ChildProgram(text, flagsOf(options));
   }
 
   /** A new process whose descriptor 3 is a socket to here. */

@@ -88,13 +88,14 @@ export function useRealm(env: NodeJS.ProcessEnv = { TZ: 'UTC', LANG: 'C' }) {
   let lines: AsyncIterator<string> | undefined;
   let reader: Interface | undefined;
 
-  beforeAll(() => {
+  beforeAll(async () => {
+    const realm = await buildRealmText();
     const flags = ['--jitless', '--stack-size=900', '--no-warnings', '--input-type=module'];
     const started = spawn(process.execPath, [...flags, '--eval', buildHost()], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env,
     });
-    started.stdin.write(toLine(buildRealmText().text));
+    started.stdin.write(toLine(realm.text));
     reader = createInterface({ input: started.stdout });
     lines = reader[Symbol.asyncIterator]();
     host = started;

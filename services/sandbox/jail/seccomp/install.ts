@@ -2,13 +2,12 @@
 import { addressOf } from '../libc.ts';
 import { architecture, must, syscall } from '../linux.ts';
 import { assemble, encode } from './assemble.ts';
-import { policy } from './policy.ts';
+import { type PolicyOptions, policy } from './policy.ts';
 
 const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_FILTER_FLAG_TSYNC = 1;
 
-export interface SeccompOptions {
-  readonly jit: boolean;
+export interface SeccompOptions extends PolicyOptions {
   readonly logOnly: boolean;
 }
 
@@ -18,8 +17,8 @@ export interface Seccomp {
   apply(pid: number): void;
 }
 
-export function prepareSeccomp({ jit, logOnly }: SeccompOptions): Seccomp {
-  const filter = encode(assemble(policy({ jit }), architecture, { logOnly }));
+export function prepareSeccomp({ logOnly, ...options }: SeccompOptions): Seccomp {
+  const filter = encode(assemble(policy(options), architecture, { logOnly }));
   const program = Buffer.alloc(16); // struct sock_fprog
   program.writeUInt16LE(filter.length, 0);
   program.writeBigUInt64LE(addressOf(filter.bytes), 8);

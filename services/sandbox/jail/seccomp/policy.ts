@@ -35,9 +35,11 @@ export interface Rule {
 export interface PolicyOptions {
   /** The engine may make machine code: memory may become executable. */
   readonly jit: boolean;
+  /** The process has other threads, asleep in event loops of their own. */
+  readonly threads: boolean;
 }
 
-export function policy({ jit }: PolicyOptions): readonly Rule[] {
+export function policy({ jit, threads }: PolicyOptions): readonly Rule[] {
   return [
     // Most frequent first: the filter is a list.
     allow('read', 'write', 'futex', 'madvise', 'munmap', 'clock_gettime'),
@@ -54,6 +56,7 @@ export function policy({ jit }: PolicyOptions): readonly Rule[] {
     allow('getpid', 'gettid', 'set_robust_list', 'rseq', 'getrandom'),
     allow('gettimeofday', 'clock_getres', 'clock_nanosleep'),
     allow('exit', 'exit_group'),
+    ...(threads ? [allow('epoll_wait', 'epoll_pwait')] : []),
     // abort() and an emulated crash: a signal to nobody but itself.
     {
       syscalls: ['kill', 'tgkill'],
