@@ -39,6 +39,7 @@ describe('something absent', () => {
     expect(await value("return typeof Buffer !== 'undefined' ? Buffer.from('a') : btoa('a')")).toBe('YQ==');
     expect(await value("return 'fetch' in globalThis || Object.hasOwn(globalThis, 'process')")).toBe(false);
     expect(await value('return [globalThis.fetch, globalThis.process?.env]')).toEqual([null, null]);
+    expect(await value('/* fetch the notes */ return globalThis?.fetch ?? "none"')).toBe('none');
   });
 
   it('still helps a program that asked and uses it all the same', async () => {

@@ -3,9 +3,9 @@
  * exist; using it fails with an error that says what to do instead.
  *
  * The language has no way to tell `typeof fetch` from `fetch` when the name is looked up. So the program's text
- * decides: a name that it uses without ever asking `typeof` becomes a getter that throws the helpful error; a
- * name that it asks about stays truly absent, and the help is added to the engine's own error if nobody catches
- * it.
+ * decides: a name that it uses without ever asking `typeof` (or `globalThis.name`) becomes a getter that throws
+ * the helpful error; a name that it asks about stays truly absent, and the help is added to the engine's own
+ * error if nobody catches it.
  */
 import {
   define,
@@ -79,8 +79,11 @@ const help: { readonly [name: string]: string } = {
   FinalizationRegistry: collection,
 };
 
-/** A use of a name that is not a property of something, and the `typeof` before it if there is one. */
-const use = new RegExp(`(typeof\\s*\\(?\\s*)?(?<![\\w$.#'"])(${Object.keys(help).join('|')})(?![\\w$])`, 'g');
+/** A use of a name that is no property of something, or a question whether it is there. */
+const use = new RegExp(
+  `(?:(typeof\\s*\\(?\\s*|globalThis\\s*\\??\\.\\s*)|(?<![\\w$.#'"]))(${Object.keys(help).join('|')})(?![\\w$])`,
+  'g',
+);
 
 // The engine compiles a pattern at its first use: here, while no program waits for it.
 match(use, 'nothing');
@@ -89,11 +92,12 @@ let loading = false;
 
 /** Libraries look for what may be there; while they load, nothing is. */
 export function whileLoading<T>(load: () => T): T {
+  const before = loading;
   loading = true;
   try {
     return load();
   } finally {
-    loading = false;
+    loading = before;
   }
 }
 

@@ -28,6 +28,7 @@ import {
   slice,
   TypeError,
 } from './primordials.ts';
+import { needStackRoom } from './stack-room.ts';
 
 type Entry = RealmJob['bindings'][number];
 type Binding = (args?: unknown) => unknown;
@@ -68,6 +69,7 @@ function makeConnection(name: string, entries: List<Entry>, callByName: object):
     if (filled) {
       return;
     }
+    needStackRoom();
     filled = true;
     for (let at = 0; at < entries.length; at += 1) {
       const capability = (entries[at] as Entry)[1];

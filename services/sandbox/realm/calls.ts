@@ -49,6 +49,7 @@ export function outstandingCalls(): number {
 
 /** Issues a call. `below` is the function that the program called. Failures of the arguments reject. */
 export function issueCall(binding: string, args: unknown, below: unknown): Promise<unknown> {
+  needStackRoom();
   let resolve: ((value: unknown) => void) | undefined;
   let reject: ((reason: unknown) => void) | undefined;
   const promise = new Promise<unknown>((fulfil, fail) => {
@@ -67,7 +68,6 @@ export function issueCall(binding: string, args: unknown, below: unknown): Promi
     return promise;
   }
   const position = currentPosition(below);
-  needStackRoom();
   const index = issued;
   issued += 1;
   outstanding.set(index, { __proto__: null, binding, position, resolve, reject } as Outstanding);

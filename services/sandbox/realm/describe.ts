@@ -4,7 +4,7 @@
  */
 import { withHelp } from './absent.ts';
 import { inspect } from './format.ts';
-import { getOwnPropertyDescriptor, isArray, isError, min } from './primordials.ts';
+import { getOwnPropertyDescriptor, isArray, isError, min, startsWith } from './primordials.ts';
 import { positionOf } from './stack.ts';
 import { cut } from './text.ts';
 
@@ -37,7 +37,9 @@ export function describe(thrown: unknown, messageBytesMax: number, callsOut: boo
   }
   const name = cut(read(thrown, 'name') ?? 'Error', nameBytesMax);
   const text =
-    withHelp(name, cut(message, messageBytesMax), callsOut) + guarded(about, thrown) + guarded(inner, thrown);
+    withHelp(name, cut(message, messageBytesMax), callsOut) +
+    (startsWith(name, 'App') ? guarded(about, thrown) : '') +
+    guarded(inner, thrown);
   return { name, message: text, position: positionOf(thrown) };
 }
 

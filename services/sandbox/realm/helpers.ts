@@ -7,6 +7,7 @@ import { whileLoading } from './absent.ts';
 import { atob, btoa } from './helpers/base64.ts';
 import { structuredClone } from './helpers/structured-clone.ts';
 import { define, defineAccessor, Promise, TypeError, thenOf } from './primordials.ts';
+import { needStackRoom } from './stack-room.ts';
 
 /** esbuild keeps what is required in a function of its own and runs it once, at the first call. */
 declare function require(id: './helpers/url.ts'): typeof import('./helpers/url.ts');
@@ -22,6 +23,7 @@ function once<T extends object>(load: () => T): () => Partial<T> {
     if (loading) {
       return {};
     }
+    needStackRoom();
     loading = true;
     try {
       return whileLoading(load);

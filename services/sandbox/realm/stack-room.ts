@@ -1,7 +1,7 @@
 /**
- * The host's callback runs on the same stack as the program. A program at the edge of its stack must fail
- * before the realm changes anything or the host writes half a message, so room is proved first: the engine
- * checks that all arguments of a call fit before it pushes them.
+ * The realm and the host's callback run on the same stack as the program. A program at the edge of its stack
+ * must fail before the realm changes anything or the host writes half a message, so whatever must happen whole
+ * proves room first: the engine checks that all arguments of a call fit before it pushes them.
  */
 import { apply } from './primordials.ts';
 

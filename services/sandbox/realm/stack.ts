@@ -37,6 +37,10 @@ const framesMax = 10;
 let columnShifts: ColumnShifts = [];
 let programLines = 0;
 
+/** Every call asks for its position, so that way through the formatter is short. */
+let probe: object | undefined;
+let probed = '';
+
 /** First position of each error whose trace was formatted, or that was given one. */
 const positions = new SafeWeakMap<object, string>();
 
@@ -63,6 +67,10 @@ const callSite = (() => {
 
 /** Formats the trace of an error. The engine calls it once for each, when its stack is first read. */
 function formatStack(error: object, sites: CallSite[]): string {
+  if (error === probe) {
+    probed = firstPosition(sites);
+    return '';
+  }
   const given = positions.get(error);
   let text: string;
   try {
@@ -91,6 +99,16 @@ function formatStack(error: object, sites: CallSite[]): string {
   return given === undefined ? text : `${text}\n    at program:${given}`;
 }
 
+function firstPosition(sites: CallSite[]): string {
+  for (let at = 0; at < sites.length; at += 1) {
+    const site = sites[at] as CallSite;
+    if (callSite.isEval(site)) {
+      return positionAsWritten(callSite.line(site) - linesBefore, callSite.column(site));
+    }
+  }
+  return '';
+}
+
 /** Takes what was inserted out of a position of the normalized text. Empty if it lies outside the program. */
 export function positionAsWritten(line: number, column: number): string {
   if (line < 1 || line > programLines || column < 1) {
@@ -108,16 +126,18 @@ export function positionAsWritten(line: number, column: number): string {
 
 /** Where the program is right now, as seen from a function of the realm: the innermost frame of its own. */
 export function currentPosition(below: unknown): string {
-  const probe = { __proto__: null };
+  probe = { __proto__: null };
+  probed = '';
   captureStackTrace(probe, below);
-  return positionOf(probe);
+  readStack(probe as Error);
+  return probed;
 }
 
 /** The stack from there on, each frame on a line of its own. */
 export function currentStack(below: unknown): string {
-  const probe = { __proto__: null };
-  captureStackTrace(probe, below);
-  const text = readStack(probe as unknown as Error) as string;
+  const holder = { __proto__: null };
+  captureStackTrace(holder, below);
+  const text = readStack(holder as unknown as Error) as string;
   const lineEnd = indexOf(text, '\n');
   return lineEnd === -1 ? '' : slice(text, lineEnd);
 }
