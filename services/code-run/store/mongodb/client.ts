@@ -9,8 +9,9 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { StoreUrlInvalid } from '../contract.ts';
 
-const serverSelectionTimeoutMs = 2_000;
-const connectTimeoutMs = 2_000;
+const serverSelectionTimeoutMs = 3_000;
+/** Also how long a busy server may leave its monitor without an answer before its connections are given up. */
+const connectTimeoutMs = 10_000;
 /** An answer to one command; above the time a majority may take. */
 const socketTimeoutMs = 20_000;
 const writeTimeoutMs = 10_000;

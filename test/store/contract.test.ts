@@ -1,19 +1,13 @@
-/** What every store must do; run by the test file of each. */
+/** What every store must do, on each database. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalEntry, NewRun, RunResult } from '../../services/code-run/core/model.ts';
 import { type CodeRunStore, LeaseLost, type Writer } from '../../services/code-run/store/contract.ts';
-import type { RowStore } from '../../services/code-run/store/rows.ts';
 import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
 import { initialSettings } from '../../services/code-run/store/settings.ts';
 import { limits } from '../../services/shared/limits.ts';
+import { type Backend, backends } from './backends.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
-
-export interface Backend {
-  /** Another connection to the same database. */
-  rows(): Promise<RowStore>;
-  stop(): Promise<void>;
-}
 
 const keys = localKeeper('k1');
 const completed: RunResult = {
@@ -22,8 +16,8 @@ const completed: RunResult = {
   logs: [{ index: 0, level: 'info', text: 'sent' }],
 };
 
-export function storeContract(name: string, start: () => Promise<Backend>): void {
-  describe(`store on ${name}`, () => {
+for (const { name, available, start } of backends('the store contract')) {
+  describe.runIf(available)(`store on ${name}`, () => {
     let backend: Backend;
     let store: CodeRunStore;
     /** A second instance on the same database: what it knows it has read. */
