@@ -1,5 +1,6 @@
 /** Builds runs for the tests of texts. */
 import type {
+  Attempt,
   Binding,
   JournalEntry,
   LogLine,
@@ -36,6 +37,15 @@ export function log(...texts: readonly string[]): LogLine[] {
   return texts.map((text, index) => ({ index, level: 'info', text }));
 }
 
+const attempt: Attempt = {
+  number: 1,
+  startedAtMs: 1000,
+  cpuMs: 1,
+  memoryBytes: 1,
+  replayedCalls: 0,
+  fingerprint: '',
+};
+
 export function record(
   result: RunResult,
   journal: readonly JournalEntry[] = [],
@@ -59,7 +69,7 @@ export function record(
     journalLength: journal.length,
     logLines: 0,
     waiting: [],
-    attempts: [],
+    attempts: [attempt],
     result,
     ...changes,
   };

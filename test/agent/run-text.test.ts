@@ -108,10 +108,10 @@ describe('the text of a failed run', () => {
     );
   });
 
-  test('says that nothing ran after a syntax error', () => {
+  test('says that nothing ran where there was no attempt', () => {
     const code = 'return (;';
     const message = 'Syntax error: unexpected ";"';
-    expect(finishedText(record(failed({ message, line: 1, column: 9 }), [], { code }))).toBe(
+    expect(finishedText(record(failed({ message, line: 1, column: 9 }), [], { code, attempts: [] }))).toBe(
       'Failed (Error) at line 1, column 9: Syntax error: unexpected ";"\n1 | return (;\n            ^\nNothing ran.',
     );
   });

@@ -48,6 +48,8 @@ const table: readonly (readonly [form: string, written: string, body: string])[]
   ['an object with one member', '{ total: sum }', 'return { total: sum }'],
   ['an object with quoted names', '{ "a": 1 };', 'return { "a": 1 };'],
 
+  ['an object after a comment', '// the result\n{ a: 1, b: 2 }', '// the result\nreturn { a: 1, b: 2 }'],
+
   // One function as the whole program.
   ['an arrow', 'async () => {\n  return 1;\n}', 'return (async () => {\n  return 1;\n})()'],
   ['an arrow and a semicolon', 'async () => 1;', 'return (async () => 1)();'],
@@ -58,6 +60,11 @@ const table: readonly (readonly [form: string, written: string, body: string])[]
     'a function without a name',
     'async function () { return 1; }',
     'return (async function () { return 1; })()',
+  ],
+  [
+    'a function without a name after a comment',
+    '/* run */ function () { return 1; }',
+    '/* run */ return (function () { return 1; })()',
   ],
   ['a function expression', '(function () { return 1; });', 'return ((function () { return 1; }))();'],
   [
@@ -110,6 +117,12 @@ const table: readonly (readonly [form: string, written: string, body: string])[]
     'export as default',
     'async function f() {}\nexport { f as default };',
     'async function f() {}\n;                       ;return f();',
+  ],
+
+  [
+    'export default beside a name that is taken',
+    'export default $default$;\nconst $default$ = 1;',
+    '               const $default$$ = ($default$);\nconst $default$ = 1;;return $default$$;',
   ],
 
   // Around the program.

@@ -108,7 +108,9 @@ async function outcomeOf({ language, code, kind }: Example): Promise<string> {
     return findings.map(({ line, column, message }) => `${line}:${column} ${message}`).join('\n');
   }
   const { result, journal } = await resultOfRun(code);
-  if (kind === 'text') return finishedText(record(result, journal, { code }));
+  // What cannot be understood has no attempt.
+  const changes = normalizeProgram(code).ok ? { code } : { code, attempts: [] };
+  if (kind === 'text') return finishedText(record(result, journal, changes));
   if (result.tag !== 'Completed') throw new Error(JSON.stringify(result));
   return result.valueJson ?? '';
 }

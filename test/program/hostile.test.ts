@@ -126,6 +126,11 @@ describe('a hostile program', () => {
     expect(normalizeProgram(fill((index) => `(?<a${index}>x)`, size, '/', '/')).ok).toBe(true);
   });
 
+  test('that takes the names which are made up gets an answer', () => {
+    const taken = `export default 1;\nconst a = ${'$default'.padEnd(limits.codeBytesMax - 100, '$')};`;
+    expect(normalizeProgram(taken)).toMatchObject({ ok: true });
+  });
+
   test('that nests too deeply says so', () => {
     const nested = `return ${'['.repeat(50_000)}${']'.repeat(50_000)};`;
     const result = normalizeProgram(nested);

@@ -99,6 +99,28 @@ describe('a plain program', () => {
   });
 });
 
+describe("today's ECMAScript", () => {
+  test.each([
+    'using a = f();\nawait using b = g();',
+    'return /(?i:a)(?<y>b)|(?<y>c)/v.test(x);',
+    'class A { static #p = 1; static { this.#p++; } static has(o) { return #p in o; } accessor; get; set; static; async }',
+    'a ??= 1_000n ** 2n; b &&= c?.[d]?.(e) ?? f; g ||= h; return a;',
+    'try { f(); } catch { g(); }',
+    'for await (const x of y) { continue; }',
+    'const { a, ...rest } = { __proto__: null, async *m() { yield* n(); }, get [k]() { return super.x; } };',
+    'label: { break label; }',
+    'return new.target;',
+    'return await import("x", { with: { type: "json" } });',
+    'const let_ = async (async) => await async, of = 1, get = 2;',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a program
+    'return `a${`b${c}`}` + String.raw`\\u`;',
+    'const caf\u00e9 = 1, \\u0061b = 2, 变量 = 3;',
+    'if (a) { function f() {} }',
+  ])('is understood: %s', (code) => {
+    expect(normalizeProgram(code)).toEqual({ ok: true, program: { text: code, columnShifts: [] } });
+  });
+});
+
 const tokens = [
   'a',
   'b',
@@ -191,6 +213,8 @@ const tokens = [
   '\n```\n',
   'Here is',
   '😀',
+  '\u0000',
+  '\ud800',
   'é',
 ];
 

@@ -91,10 +91,11 @@ function failure(record: RunRecord, result: Failed, calls: number): string[] {
   ];
 }
 
-function advice({ journal }: RunRecord, reason: FailureReason, message: string): string[] {
+function advice({ run, journal }: RunRecord, reason: FailureReason, message: string): string[] {
   switch (reason) {
     case 'Error':
-      return message.startsWith('Syntax error:') ? ['Nothing ran.'] : callAdvice(journal, message);
+      // No attempt: it could not be understood, or did not pass the check.
+      return run.attempts.length === 0 ? ['Nothing ran.'] : callAdvice(journal, message);
     case 'ReplayMismatch':
       return [
         'After a wait the program runs again from the top and must make the same calls, with the same arguments.',

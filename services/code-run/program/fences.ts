@@ -25,18 +25,9 @@ interface Fence {
 const fenceLine = /^[ \t]*(`{3,}|~{3,})[ \t]*([^`\r\n]*)$/;
 /** More fences than this are not looked at. */
 const fencesMax = 100;
-const programLanguages = new Set([
-  '',
-  'js',
-  'javascript',
-  'mjs',
-  'cjs',
-  'jsx',
-  'ts',
-  'typescript',
-  'mts',
-  'node',
-]);
+const programLanguages = new Set(
+  ' js javascript ecmascript mjs cjs jsx ts typescript mts cts tsx node'.split(' '),
+);
 
 /** Whether a line of the text looks like a fence. */
 export function mayBeFenced(text: string): boolean {

@@ -13,7 +13,8 @@
  */
 import type { Expression, Function as FunctionNode, ModuleDeclaration, Program, Statement } from 'acorn';
 import type { Blank, Insertion } from './edits.ts';
-import { importProblem, type Parsed } from './parser.ts';
+import { importProblem } from './grammar.ts';
+import type { Parsed } from './parser.ts';
 import { ProgramProblem } from './problem.ts';
 import { skipTrivia } from './trivia.ts';
 
@@ -188,8 +189,8 @@ function endWithoutSemicolon(text: string, statement: TopLevel): number {
   return text[statement.end - 1] === ';' ? statement.end - 1 : statement.end;
 }
 
+/** `$default`, with more dollars than the text has after any. */
 function unusedName(text: string): string {
-  let name = '$default';
-  while (text.includes(name)) name += '$';
-  return name;
+  const dollars = [...text.matchAll(/\$default(\$*)/g)].map(([, more = '']) => more.length + 1);
+  return `$default${'$'.repeat(dollars.reduce((a, b) => Math.max(a, b), 0))}`;
 }

@@ -1,15 +1,12 @@
 /**
- * Reads a program as the body of a strict async function, in JavaScript or TypeScript.
- *
- * The text is hostile. P1: reading is bounded by tokens, since the TypeScript grammar needs trial and error
- * that a few hundred characters can make exponential. P2: nesting is bounded by the stack, and its overflow
- * is an ordinary error (both parsers are JavaScript). P3: names are kept in sets, since lists of them make
- * acorn quadratic. P4: modules do not exist; export is collected for the caller, import is an error.
+ * Reads programs. A text that cannot be read is a ProgramProblem with its place, whatever the parser met.
  */
-import { tsPlugin } from '@sveltejs/acorn-typescript';
-import { type Expression, type Options, Parser, type Program, type Token, tokTypes } from 'acorn';
-import { limits } from '../../shared/limits.ts';
+import { type Expression, type Program, type Token, tokTypes } from 'acorn';
+import { type Internals, type Language, options, parsers } from './grammar.ts';
 import { LimitProblem, ProgramProblem } from './problem.ts';
+import { skipTrivia } from './trivia.ts';
+
+export type { Language } from './grammar.ts';
 
 export type Parsed =
   | {
@@ -21,217 +18,11 @@ export type Parsed =
   /** A text that is no list of statements but one expression: an object, a function without a name. */
   | { readonly kind: 'expression'; readonly expression: Expression };
 
-/** What acorn has inside and its types do not say. */
-interface Internals {
-  readonly input: string;
-  readonly start: number;
-  readonly type: unknown;
-  readonly scopeStack: { lexical: unknown; var: unknown; functions: unknown }[];
-  /** Only of JavaScript. */
-  readonly declaresTypeName?: boolean;
-  parse(): Program;
-  parseExpression(): Expression;
-  nextToken(): void;
-  enterScope(flags: number): void;
-  declareName(name: string, bindingType: number, offset: number): void;
-  awaitPos: number;
-  yieldPos: number;
-  /** Only of TypeScript. */
-  tsTryParseGenericAsyncArrowFunction(start: number, startLocation: unknown, forInit: unknown): unknown;
-  parseImport(node: ImportNode): ImportNode;
-  parseExport(node: ImportNode, exports: unknown): unknown;
-  parseImportMeta(node: ImportNode): never;
-}
-
-interface ImportNode {
-  readonly start: number;
-  readonly importKind?: 'value' | 'type';
-  readonly specifiers?: readonly { readonly importKind?: 'value' | 'type' }[];
-  readonly source?: unknown;
-}
-
-type ParserClass = new (options: Options, input: string) => Internals;
-
-const options: Options = {
-  ecmaVersion: 'latest',
-  sourceType: 'script',
-  strict: true,
-  allowImportExportEverywhere: true,
-};
-
-/** TypeScript's own types that JavaScript takes for variables. */
-export const typeNames: ReadonlySet<string> = new Set([
-  'any',
-  'bigint',
-  'boolean',
-  'never',
-  'number',
-  'object',
-  'string',
-  'symbol',
-  'unknown',
-]);
-
-/** What acorn calls the scope of an async function: `await`, `return` and `using` are possible there. */
-const bodyScope = 2 | 4;
-
-/** The names of a scope, as far as acorn uses a list of them. */
-class Names {
-  readonly #names = new Set<string>();
-
-  push(name: string): void {
-    this.#names.add(name);
-  }
-
-  indexOf(name: string): number {
-    return this.#names.has(name) ? 0 : -1;
-  }
-
-  /** The parameter of a catch clause is the first name of its scope. */
-  get 0(): string | undefined {
-    return this.#names.values().next().value;
-  }
-}
-
-/** P1. A parser that goes back reads a token again, and that counts. */
-class TokenBudget {
-  #left: number;
-  readonly #problem: string;
-
-  constructor(tokensMax: number, problem: string) {
-    this.#left = tokensMax;
-    this.#problem = problem;
-  }
-
-  spend(offset: number): void {
-    this.#left -= 1;
-    if (this.#left < 0) throw new LimitProblem(offset, this.#problem);
-  }
-}
-
-class JavaScriptParser extends (Parser as unknown as ParserClass) {
-  readonly #budget = new TokenBudget(
-    limits.programTokensMax,
-    `more than ${limits.programTokensMax} words and signs`,
-  );
-  readonly #exports: number[] = [];
-  override declaresTypeName = false;
-
-  override nextToken(): void {
-    this.#budget.spend(this.start);
-    super.nextToken();
-  }
-
-  override parse(): Program {
-    const program = super.parse();
-    const atTop = new Set(program.body.map((statement) => statement.start));
-    const nested = this.#exports.find((start) => !atTop.has(start));
-    if (nested !== undefined) throw new ProgramProblem(nested, 'export is not possible here');
-    return program;
-  }
-
-  override declareName(name: string, bindingType: number, offset: number): void {
-    if (typeNames.has(name)) this.declaresTypeName = true;
-    super.declareName(name, bindingType, offset);
-  }
-
-  override parseExport(node: ImportNode, exports: unknown): unknown {
-    this.#exports.push(node.start);
-    return super.parseExport(node, exports);
-  }
-
-  override enterScope(flags: number): void {
-    super.enterScope(this.scopeStack.length === 0 ? bodyScope : flags);
-    const scope = this.scopeStack.at(-1);
-    if (scope === undefined) return;
-    scope.lexical = new Names();
-    scope.var = new Names();
-    scope.functions = new Names();
-  }
-
-  override parseImport(node: ImportNode): ImportNode {
-    const { start } = node;
-    throw importProblem(start, super.parseImport(node));
-  }
-
-  override parseImportMeta(node: ImportNode): never {
-    throw new ProgramProblem(node.start, 'import.meta does not exist: a program is not a module');
-  }
-}
-
-class TypeScriptParser extends (Parser.extend(tsPlugin()) as unknown as ParserClass) {
-  readonly #budget = new TokenBudget(
-    this.input.length + limits.typedProgramTokensSpare,
-    'there are too many ways to read this as TypeScript: write it as JavaScript',
-  );
-
-  constructor(parserOptions: Options, input: string) {
-    // The plugin asks for locations without looking whether there are any.
-    super({ ...parserOptions, locations: true }, input);
-  }
-
-  override nextToken(): void {
-    this.#budget.spend(this.start);
-    super.nextToken();
-  }
-
-  override enterScope(flags: number): void {
-    super.enterScope(this.scopeStack.length === 0 ? bodyScope : flags);
-  }
-
-  /** Whether names clash is asked when the erased program is read as JavaScript. */
-  override declareName(): void {}
-
-  /** `await a; async <T>(b: T) => b`: the plugin takes the first await for one in the parameters. */
-  override tsTryParseGenericAsyncArrowFunction(
-    start: number,
-    startLocation: unknown,
-    forInit: unknown,
-  ): unknown {
-    const { awaitPos, yieldPos } = this;
-    this.awaitPos = 0;
-    this.yieldPos = 0;
-    const arrow = super.tsTryParseGenericAsyncArrowFunction(start, startLocation, forInit);
-    this.awaitPos = awaitPos;
-    this.yieldPos = yieldPos;
-    return arrow;
-  }
-
-  override parseImport(node: ImportNode): ImportNode {
-    const { start } = node;
-    const parsed = super.parseImport(node);
-    const specifiers = parsed.specifiers ?? [];
-    const onlyTypes =
-      parsed.importKind === 'type' ||
-      (specifiers.length > 0 && specifiers.every((specifier) => specifier.importKind === 'type'));
-    if (!onlyTypes) throw importProblem(start, parsed);
-    return parsed;
-  }
-
-  override parseImportMeta(node: ImportNode): never {
-    throw new ProgramProblem(node.start, 'import.meta does not exist: a program is not a module');
-  }
-}
-
-export function importProblem(start: number, { source }: { readonly source?: unknown }): ProgramProblem {
-  const name = typeof source === 'object' && source !== null && 'value' in source ? source.value : undefined;
-  const from = typeof name === 'string' ? ` of ${JSON.stringify(name)}` : '';
-  return new ProgramProblem(
-    start,
-    `import${from} is not possible, there are no modules. ` +
-      'Apps are there without import: await apps.<connection>.<tool>({ … })',
-  );
-}
-
-export type Language = 'JavaScript' | 'TypeScript';
-
-const parsers = { JavaScript: JavaScriptParser, TypeScript: TypeScriptParser };
-
 /** Reads the program, as statements or, where that fails, as one expression. Throws ProgramProblem. */
 export function parse(language: Language, text: string): Parsed {
   const statements = attempt(() => readStatements(language, text));
   if (!(statements instanceof ProgramProblem)) return statements;
-  if (!startsLikeExpression.test(text)) throw statements;
+  if (!startsLikeExpression.test(text.slice(skipTrivia(text, 0)))) throw statements;
   const expression = attempt(() => parseExpression(language, text));
   if (!(expression instanceof ProgramProblem)) return { kind: 'expression', expression };
   throw farther(statements, expression);
@@ -263,8 +54,8 @@ export function farther(a: ProgramProblem, b: ProgramProblem): ProgramProblem {
 /** What acorn says of a token that it did not expect; replaced by what was found. */
 export const unexpected = 'Unexpected token';
 
-/** An object, or a function without a name. Comments before it are rare enough to be left out. */
-const startsLikeExpression = /^\s*(?:\{|(?:async\s+)?function\b)/;
+/** An object, or a function without a name. */
+const startsLikeExpression = /^(?:\{|(?:async\s+)?function\b)/;
 
 function readStatements(language: Language, text: string): Parsed {
   const parser = new parsers[language](options, text);
@@ -276,19 +67,19 @@ function caught<T>(parser: Internals, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ProgramProblem) throw error;
-    if (isSyntaxError(error) && !isStackMessage(error.message)) {
-      throw new ProgramProblem(error.pos, messageOf(error));
-    }
-    // The stack is full, or a parser met its own limits (the plugin asserts that its trials close in order,
-    // which a full stack breaks).
-    throw new LimitProblem(parser.start, 'nested too deeply');
+    if (error instanceof ProgramProblem || !(error instanceof Error)) throw error;
+    if (isFullStack(error)) throw new LimitProblem(parser.start, 'nested too deeply');
+    if (isSyntaxError(error)) throw new ProgramProblem(error.pos, messageOf(error));
+    // A fault of a parser is met by one program alone.
+    throw new ProgramProblem(parser.start, 'this cannot be read');
   }
 }
 
-/** How acorn says that the stack is full. */
-function isStackMessage(message: string): boolean {
-  return message.startsWith('Not enough stack space');
+/** As the engine says it, as acorn does, and what a full stack leads to where the plugin closes its trials. */
+function isFullStack(error: Error): boolean {
+  return (
+    error instanceof RangeError || /^(?:Not enough stack space|Parse effect scopes must)/.test(error.message)
+  );
 }
 
 function messageOf(error: SyntaxError): string {

@@ -8,6 +8,7 @@ import { blank } from './edits.ts';
 import { type Erased, eraseTypes } from './erase.ts';
 import { mayBeFenced, unfence } from './fences.ts';
 import { looksLikeObject } from './forms.ts';
+import { typeNames } from './grammar.ts';
 import {
   attempt,
   farther,
@@ -16,7 +17,6 @@ import {
   parse,
   parseExpression,
   readTokens,
-  typeNames,
 } from './parser.ts';
 import { LimitProblem, ProgramProblem } from './problem.ts';
 import { type ProgramError, programError } from './syntax-error.ts';
