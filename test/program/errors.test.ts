@@ -20,6 +20,26 @@ const table: readonly (readonly [what: string, code: string, error: string])[] =
     'for (const a of b) {\n  f(a);\n',
     '3:1 Syntax error: unexpected end of the program. "{" of line 1, column 20 is not closed',
   ],
+  [
+    'a condition that is not closed',
+    'if (r.isError {\n  f();\n}',
+    '1:15 Syntax error: unexpected "{". "(" of line 1, column 4 is not closed',
+  ],
+  [
+    'a comma that is missing',
+    'f({ a: 1 b: 2 });',
+    '1:10 Syntax error: unexpected "b". A comma, an operator or a quote is missing before it',
+  ],
+  [
+    'a quote inside quotes',
+    "return 'it's';",
+    '1:12 Syntax error: unexpected "s". A comma, an operator or a quote is missing before it',
+  ],
+  [
+    'an arrow of another language',
+    'list.map(x -> x + 1);',
+    '1:13 Syntax error: unexpected ">". An arrow function is written with =>',
+  ],
   ['one brace too many', 'f();\n}', '2:1 Syntax error: unexpected "}"'],
   [
     'an end of the surrounding function',
@@ -32,7 +52,11 @@ const table: readonly (readonly [what: string, code: string, error: string])[] =
     'const a = "x;\nreturn a;',
     '1:11 Syntax error: Unterminated string constant',
   ],
-  ['prose', 'I would call the tool.', '1:3 Syntax error: unexpected "would"'],
+  [
+    'prose',
+    'I would call the tool.',
+    '1:3 Syntax error: unexpected "would". A comma, an operator or a quote is missing before it',
+  ],
   ['typographic quotes', 'return “done”;', "1:8 Syntax error: Unexpected character '“'. Use straight quotes"],
   [
     'a name that is declared twice',

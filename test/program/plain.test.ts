@@ -3,8 +3,7 @@ import { Script } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeProgram } from '../../services/code-run/program/normalize.ts';
-
-const runs = Number(process.env['FUZZ_RUNS'] ?? 400);
+import { fuzzRuns, fuzzTimeoutMs } from './fuzz.ts';
 
 /** Whether the engine takes the text as the body of a strict async function. Compiles, never runs. */
 function compiles(body: string): boolean {
@@ -73,18 +72,18 @@ const body = fc
   }));
 
 describe('a plain program', () => {
-  test('is left alone, byte for byte', () => {
+  test('is left alone, byte for byte', { timeout: fuzzTimeoutMs }, () => {
     fc.assert(
       fc.property(body, ({ before, value }) => {
         const code = `${before}return ${value};`;
         fc.pre(compiles(code));
         expect(normalizeProgram(code)).toEqual({ ok: true, program: { text: code, columnShifts: [] } });
       }),
-      { numRuns: runs },
+      { numRuns: fuzzRuns(300) },
     );
   });
 
-  test('gets nothing but return before its last expression', () => {
+  test('gets nothing but return before its last expression', { timeout: fuzzTimeoutMs }, () => {
     fc.assert(
       fc.property(body, ({ before, value }) => {
         const code = `${before}x(${value});`;
@@ -94,7 +93,7 @@ describe('a plain program', () => {
           program: { text: `${before}return x(${value});` },
         });
       }),
-      { numRuns: runs },
+      { numRuns: fuzzRuns(300) },
     );
   });
 });
@@ -219,7 +218,9 @@ const tokens = [
 ];
 
 describe('any text', () => {
-  test('is an error with a place inside it, or becomes a body that compiles and has its lines', () => {
+  test('is an error with a place inside it, or becomes a body that compiles and has its lines', {
+    timeout: fuzzTimeoutMs,
+  }, () => {
     const text = fc.array(fc.constantFrom(...tokens), { maxLength: 25 }).map((parts) => parts.join(' '));
     fc.assert(
       fc.property(text, (code) => {
@@ -235,7 +236,7 @@ describe('any text', () => {
         expect(result.program.text.split(/\r\n|[\n\r\u2028\u2029]/)).toHaveLength(lines.length);
         expect(compiles(result.program.text) ? '' : result.program.text).toBe('');
       }),
-      { numRuns: runs * 10 },
+      { numRuns: fuzzRuns(2000) },
     );
   });
 });

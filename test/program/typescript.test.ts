@@ -7,6 +7,7 @@ import { parse } from 'acorn';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeProgram } from '../../services/code-run/program/normalize.ts';
+import { fuzzRuns, fuzzTimeoutMs } from './fuzz.ts';
 
 /** Statements, one line of thought each, that need the eraser. */
 const samples: readonly string[] = [
@@ -108,7 +109,7 @@ describe('types', () => {
     }
   });
 
-  test('are erased like Node.js does in any order and nesting', () => {
+  test('are erased like Node.js does in any order and nesting', { timeout: fuzzTimeoutMs }, () => {
     const statement = fc.constantFrom(...samples.filter((sample) => !/\b(?:as = 1|y6)\b/.test(sample)));
     const wrapped = fc
       .tuple(fc.constantFrom('', 'if (a) {\n', 'const w = async (a: string) => {\n', 'try {\n'), statement)
@@ -122,7 +123,7 @@ describe('types', () => {
         const code = `let s: number = 1;${scoped.join(separator)}${separator}return 1;`;
         expect(meaning(erased(code))).toBe(meaning(strippedByNode(code)));
       }),
-      { numRuns: Number(process.env['FUZZ_RUNS'] ?? 300) },
+      { numRuns: fuzzRuns(150) },
     );
   });
 

@@ -41,7 +41,15 @@ function hintFor(language: Language, text: string, { offset, message }: ProgramP
   if (/[{,]\s*[\w$'"]+\s*$/.test(before) && text[offset] === ':') {
     return 'To give back an object write: return { … }';
   }
-  return unclosedHint(language, text, offset);
+  if (before.endsWith('-') && text[offset] === '>') return 'An arrow function is written with =>';
+  return unclosedHint(language, text, offset) ?? missingHint(text, before, offset);
+}
+
+/** Two values side by side. */
+function missingHint(text: string, before: string, offset: number): string | undefined {
+  const isValue = /^[\p{ID_Start}\d"'`$]/u.test(text.slice(offset, offset + 2));
+  if (!isValue || !/[\p{ID_Continue})\]}"'`$]\s*$/u.test(before)) return undefined;
+  return 'A comma, an operator or a quote is missing before it';
 }
 
 function unclosedHint(language: Language, text: string, offset: number): string | undefined {
@@ -60,7 +68,9 @@ function unclosedHint(language: Language, text: string, offset: number): string 
 /** Whether the token at `offset` cannot stand inside the bracket. */
 function showsUnclosed(text: string, bracket: string, offset: number): boolean {
   if (offset >= text.length || /^[)\]}]/.test(text.slice(offset))) return true;
-  return bracket !== '{' && /^(?:;|const\b|let\b|var\b|return\b|if\b|for\b|while\b)/.test(text.slice(offset));
+  return (
+    bracket !== '{' && /^(?:[;{]|const\b|let\b|var\b|return\b|if\b|for\b|while\b)/.test(text.slice(offset))
+  );
 }
 
 const opening = new Set([tokTypes.parenL, tokTypes.bracketL, tokTypes.braceL, tokTypes.dollarBraceL]);
