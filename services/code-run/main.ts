@@ -1,26 +1,28 @@
-/**
- * Starts CodeRunService. When it listens, one line of JSON on standard output says so and where; logs go to
- * standard error.
- */
-import { failWith } from '../shared/command.ts';
+/** The command of CodeRunService: serves, or does what an operator asks on the same store. */
+import { printReady, runCommand, serviceCommand } from '../shared/command.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
-import { readCodeRunConfig } from './config.ts';
+import { addOperatorCommands } from './commands.ts';
+import { type CodeRunConfig, codeRunTable, readCodeRunConfig } from './config.ts';
 import { startCodeRun } from './server.ts';
 
-async function main(): Promise<void> {
-  const config = readCodeRunConfig({ environment: process.env });
+async function serve(config: CodeRunConfig): Promise<void> {
   const log = createLog({ service: 'code-run', level: config.logLevel });
   const service = await startCodeRun(config, log);
   const { grpcAddress, httpAddress } = service;
   log.info({ grpcAddress, httpAddress }, 'listening');
-  process.stdout.write(`${JSON.stringify({ ready: true, grpcAddress, httpAddress })}\n`);
+  printReady({ grpcAddress, httpAddress });
   await untilToldToStop();
   log.info({}, 'draining');
   await service.stop();
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => failWith('code-run', error),
-);
+const command = serviceCommand({
+  name: 'code-run',
+  description: 'Runs the JavaScript programs of AI agents: durable, replayable, in locked-down processes.',
+  table: codeRunTable,
+  read: readCodeRunConfig,
+  serve,
+});
+addOperatorCommands(command);
+await runCommand(command);

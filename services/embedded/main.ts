@@ -2,25 +2,38 @@
  * Starts everything on this machine. When it listens, it says on standard output where; with --json in one
  * line of JSON. Logs go to standard error.
  */
-import { parseArgs } from 'node:util';
-import { readCodeRunConfig } from '../code-run/config.ts';
-import { failWith } from '../shared/command.ts';
+import { type CodeRunConfig, codeRunTable, readCodeRunConfig } from '../code-run/config.ts';
+import { isLoopback, parseAddress } from '../shared/address.ts';
+import { print, printReady, runCommand, serviceCommand } from '../shared/command.ts';
+import { ConfigError, type Sources } from '../shared/config.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
 import { startEmbedded } from './embedded.ts';
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
-  // A person reads this terminal: only what matters is logged, unless asked for.
-  const config = readCodeRunConfig({ environment: { CODE_RUN_LOG_LEVEL: 'warn', ...process.env } });
+async function serve(config: CodeRunConfig): Promise<void> {
   const log = createLog({ service: 'embedded', level: config.logLevel });
   const embedded = await startEmbedded(config, sandboxEnvironment(config.logLevel), log);
   const { grpcAddress, httpAddress } = embedded.codeRun;
   const { turnedOn, enabled } = embedded;
-  const ready = { ready: true, grpcAddress, httpAddress, codeMode: enabled };
-  process.stdout.write(values.json ? `${JSON.stringify(ready)}\n` : greeting(ready, turnedOn));
+  const ready = { grpcAddress, httpAddress, codeMode: enabled };
+  if (command.opts()['json'] === true) printReady(ready);
+  else print(greeting(ready, turnedOn));
   await untilToldToStop();
   await embedded.stop();
+}
+
+/** A person reads this terminal: only what matters is logged, unless asked for. */
+function readEmbeddedConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
+  const environment = { CODE_RUN_LOG_LEVEL: 'warn', ...sources.environment };
+  const config = readCodeRunConfig({ ...sources, environment });
+  for (const address of [config.grpcAddress, config.httpAddress]) {
+    if (!isLoopback(parseAddress(address))) {
+      throw new ConfigError([
+        `${address} is not on loopback: the all-in-one start serves this machine alone`,
+      ]);
+    }
+  }
+  return config;
 }
 
 /** What the sandbox gets: its own settings, and nothing else of this environment. */
@@ -28,7 +41,7 @@ function sandboxEnvironment(logLevel: string): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('SANDBOX_') && value !== undefined ? [[name, value] as const] : [],
   );
-  return { SANDBOX_LOG_LEVEL: logLevel, ...Object.fromEntries(own) };
+  return { SANDBOX_LOG_LEVEL: logLevel, SANDBOX_LOCK: 'development', ...Object.fromEntries(own) };
 }
 
 function greeting(
@@ -43,11 +56,14 @@ function greeting(
     `HTTP  http://${ready.httpAddress}`,
     codeMode,
     'Everyone on this machine may use it; nobody else can reach it. Ctrl-C stops it.',
-    '',
   ].join('\n');
 }
 
-main().then(
-  () => process.exit(0),
-  (error: unknown) => failWith('embedded', error),
-);
+const command = serviceCommand({
+  name: 'embedded',
+  description: 'Starts everything on this machine: CodeRunService, a SandboxService and a SQLite store.',
+  table: codeRunTable,
+  read: readEmbeddedConfig,
+  serve,
+}).option('--json', 'say where it listens in one line of JSON');
+await runCommand(command);

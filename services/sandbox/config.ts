@@ -1,109 +1,126 @@
-/**
- * Configuration of SandboxService, read once from the environment. A wrong value fails the start and names
- * the variable and what it should be.
- */
+/** Every setting of SandboxService: its name, meaning, range and default. */
+import { isLoopback, parseAddress } from '../shared/address.ts';
+import {
+  ConfigError,
+  flag,
+  integer,
+  oneOf,
+  readConfig as read,
+  type Sources,
+  text,
+  type Values,
+} from '../shared/config.ts';
 import { settingRanges } from '../shared/limits.ts';
-import type { LogLevelName } from '../shared/log.ts';
+import { tlsServerProblems, tlsServerTable } from '../shared/tls-config.ts';
 
-export interface SandboxConfig {
-  /** "host:port" or "unix:/path". */
-  readonly listen: string;
-  readonly runningMax: number;
-  readonly queuedMax: number;
-  readonly readyTarget: number;
-  /** The wall-clock backstop fires after timeoutMs × factor + graceMs of running. */
-  readonly backstopFactor: number;
-  readonly backstopGraceMs: number;
-  readonly drainMs: number;
-  readonly logLevel: LogLevelName;
-  /** The process ends when its standard input does: for a parent that starts it. */
-  readonly exitWithStdin: boolean;
-  /** What happens where a required layer of the lock is missing: see LockPolicy. */
-  readonly lock: LockPolicy;
-  /** `auto` forks children, and starts them where the self-test of the fork fails. */
-  readonly children: 'auto' | 'forked' | 'started';
-  /** The engine makes machine code: faster loops, and the class of engine bugs behind half of all escapes. */
-  readonly jit: boolean;
-  /** seccomp logs what it would end, and lets it through. Needs `lock` insecure. */
-  readonly seccompLogOnly: boolean;
-  readonly firstTimeoutMs: number;
-  readonly firstMemoryMb: number;
-}
+export const sandboxTable = {
+  ...tlsServerTable('SANDBOX_'),
+  listen: text('SANDBOX_LISTEN', {
+    what: 'Where gRPC is served: "host:port" or "unix:/path". Without client certificates: loopback only.',
+    initial: '127.0.0.1:7412',
+    check: (value) => {
+      parseAddress(value);
+    },
+  }),
+  runningMax: integer('SANDBOX_RUNNING_MAX', {
+    what: 'Programs at once. 1 to 100000.',
+    initial: 256,
+    min: 1,
+    max: 100_000,
+  }),
+  queuedMax: integer('SANDBOX_QUEUED_MAX', {
+    what: 'Jobs that may wait for a process. 0 to 1000000.',
+    initial: 1024,
+    min: 0,
+    max: 1_000_000,
+  }),
+  readyTarget: integer('SANDBOX_READY_TARGET', {
+    what: 'Processes kept ready for a job. 0 to 1000.',
+    initial: 4,
+    min: 0,
+    max: 1000,
+  }),
+  backstopFactor: integer('SANDBOX_BACKSTOP_FACTOR', {
+    what: 'A program is ended that ran on the wall clock for timeoutMs × this + SANDBOX_BACKSTOP_GRACE_MS.',
+    initial: 4,
+    min: 1,
+    max: 1000,
+  }),
+  backstopGraceMs: integer('SANDBOX_BACKSTOP_GRACE_MS', {
+    what: 'See SANDBOX_BACKSTOP_FACTOR. Milliseconds, 1 to 600000.',
+    initial: 5000,
+    min: 1,
+    max: 600_000,
+  }),
+  drainMs: integer('SANDBOX_DRAIN_MS', {
+    what: 'How long running programs may end by themselves after SIGTERM. Milliseconds, 0 to one hour.',
+    initial: 30_000,
+    min: 0,
+    max: 3_600_000,
+  }),
+  exitWithStdin: flag('SANDBOX_EXIT_WITH_STDIN', {
+    what: 'End when standard input does: for a parent that starts it.',
+    initial: false,
+  }),
+  firstTimeoutMs: ranged(
+    'SANDBOX_FIRST_TIMEOUT_MS',
+    'The timeoutMs that the first processes are made for.',
+    'timeoutMs',
+  ),
+  firstMemoryMb: ranged(
+    'SANDBOX_FIRST_MEMORY_MB',
+    'The memoryMb that the first processes are made for.',
+    'memoryMb',
+  ),
+  lock: oneOf('SANDBOX_LOCK', {
+    what:
+      'Where a required layer of the lock is missing: "required" fails the start, "development" goes on with a ' +
+      'warning if only this host can reach it, "insecure" goes on with a warning.',
+    values: ['required', 'development', 'insecure'],
+    initial: 'required',
+  }),
+  children: oneOf('SANDBOX_CHILDREN', {
+    what: 'How processes are made: "auto" forks them, and starts them where the self-test of the fork fails.',
+    values: ['auto', 'forked', 'started'],
+    initial: 'auto',
+  }),
+  jit: flag('SANDBOX_JIT', {
+    what:
+      'The engine makes machine code: faster loops, at the price of the class of engine bugs behind half of ' +
+      'all escapes, and of the rule that nothing new becomes executable.',
+    initial: false,
+  }),
+  seccompLogOnly: flag('SANDBOX_SECCOMP_LOG_ONLY', {
+    what: 'seccomp logs what it would end, and lets it through. Needs SANDBOX_LOCK insecure.',
+    initial: false,
+  }),
+  logLevel: oneOf('SANDBOX_LOG_LEVEL', {
+    what: 'debug, info, warn, error or silent.',
+    values: ['debug', 'info', 'warn', 'error', 'silent'],
+    initial: 'info',
+  }),
+};
 
-/**
- * required     the start fails
- * development  it goes on with a warning, if it listens on this host alone
- * insecure     it goes on with a warning
- */
-export type LockPolicy = 'required' | 'development' | 'insecure';
+export type SandboxConfig = Values<typeof sandboxTable>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type LockPolicy = SandboxConfig['lock'];
 
-const levels: readonly LogLevelName[] = ['debug', 'info', 'warn', 'error', 'silent'];
-
-export function readConfig(env: Environment): SandboxConfig {
-  const config: SandboxConfig = {
-    listen: address(env, 'SANDBOX_LISTEN', '127.0.0.1:7412'),
-    runningMax: integer(env, 'SANDBOX_RUNNING_MAX', 256, 1, 100_000),
-    queuedMax: integer(env, 'SANDBOX_QUEUED_MAX', 1024, 0, 1_000_000),
-    readyTarget: integer(env, 'SANDBOX_READY_TARGET', 4, 0, 1000),
-    backstopFactor: integer(env, 'SANDBOX_BACKSTOP_FACTOR', 4, 1, 1000),
-    backstopGraceMs: integer(env, 'SANDBOX_BACKSTOP_GRACE_MS', 5000, 1, 600_000),
-    drainMs: integer(env, 'SANDBOX_DRAIN_MS', 30_000, 0, 3_600_000),
-    logLevel: oneOf(env, 'SANDBOX_LOG_LEVEL', levels, 'info'),
-    exitWithStdin: flag(env, 'SANDBOX_EXIT_WITH_STDIN'),
-    firstTimeoutMs: ranged(env, 'SANDBOX_FIRST_TIMEOUT_MS', settingRanges.timeoutMs),
-    firstMemoryMb: ranged(env, 'SANDBOX_FIRST_MEMORY_MB', settingRanges.memoryMb),
-    lock: oneOf(env, 'SANDBOX_LOCK', ['required', 'development', 'insecure'], 'required'),
-    children: oneOf(env, 'SANDBOX_CHILDREN', ['auto', 'forked', 'started'], 'auto'),
-    jit: flag(env, 'SANDBOX_JIT'),
-    seccompLogOnly: flag(env, 'SANDBOX_SECCOMP_LOG_ONLY'),
-  };
-  if (config.lock === 'development' && !isLocal(config.listen)) {
-    throw new Error('SANDBOX_LOCK is "development", so SANDBOX_LISTEN must be a Unix socket or on loopback');
+export function readSandboxConfig(sources: Omit<Sources, 'prefix'>): SandboxConfig {
+  const config = read(sandboxTable, { ...sources, prefix: 'SANDBOX_' });
+  const problems = tlsServerProblems('SANDBOX_', config);
+  if (!isLoopback(parseAddress(config.listen))) {
+    if (config.lock === 'development') {
+      problems.push('SANDBOX_LISTEN must be a Unix socket or on loopback while SANDBOX_LOCK is development');
+    }
+    if (config.tlsClientCaFile === undefined) {
+      problems.push('SANDBOX_LISTEN must be on loopback while SANDBOX_TLS_CLIENT_CA_FILE is not set');
+    }
   }
+  if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-function address(env: Environment, name: string, initial: string): string {
-  const value = env[name] ?? initial;
-  if (/^unix:\/.+$/.test(value) || /^\S+:\d{1,5}$/.test(value)) return value;
-  throw wrong(name, 'a "host:port" or "unix:/path"');
-}
-
-/** Whether only this host can reach the address. */
-function isLocal(listen: string): boolean {
-  return /^(unix:|localhost:|127\.\d+\.\d+\.\d+:|\[::1\]:)/.test(listen);
-}
-
-function flag(env: Environment, name: string): boolean {
-  return oneOf(env, name, ['true', 'false'], 'false') === 'true';
-}
-
-function integer(env: Environment, name: string, initial: number, min: number, max: number): number {
-  const text = env[name];
-  if (text === undefined) return initial;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw wrong(name, `a whole number from ${min} to ${max}`);
-}
-
-function ranged(
-  env: Environment,
-  name: string,
-  range: { min: number; max: number; initial: number },
-): number {
-  return integer(env, name, range.initial, range.min, range.max);
-}
-
-function oneOf<T extends string>(env: Environment, name: string, values: readonly T[], initial: T): T {
-  const text = env[name];
-  if (text === undefined) return initial;
-  const value = values.find((candidate) => candidate === text);
-  if (value === undefined) throw wrong(name, `one of ${values.join(', ')}`);
-  return value;
-}
-
-function wrong(name: string, should: string): Error {
-  return new Error(`${name} must be ${should}`);
+function ranged(name: string, what: string, setting: 'timeoutMs' | 'memoryMb') {
+  const { min, max, initial } = settingRanges[setting];
+  return integer(name, { what: `${what} ${min} to ${max}.`, initial, min, max });
 }

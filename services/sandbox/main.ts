@@ -1,37 +1,27 @@
-/**
- * Starts SandboxService. When it listens, one line of JSON on standard output says so and where; logs go to
- * standard error.
- */
+/** The command of SandboxService. */
+import { printReady, runCommand, serviceCommand } from '../shared/command.ts';
 import { createLog } from '../shared/log.ts';
-import { readConfig, type SandboxConfig } from './config.ts';
-import { type RunningSandbox, startSandbox } from './server.ts';
+import { untilToldToStop } from '../shared/process.ts';
+import { readSandboxConfig, type SandboxConfig, sandboxTable } from './config.ts';
+import { startSandbox } from './server.ts';
 
-async function main(): Promise<void> {
-  const config = readConfig(process.env);
+async function serve(config: SandboxConfig): Promise<void> {
   const log = createLog({ service: 'sandbox', level: config.logLevel });
   const sandbox = await startSandbox(config, log);
-  log.info({ address: sandbox.address }, 'listening');
-  process.stdout.write(`${JSON.stringify({ ready: true, address: sandbox.address })}\n`);
-  await untilTold(config);
+  const { address } = sandbox;
+  log.info({ address }, 'listening');
+  printReady({ address });
+  await untilToldToStop({ withStdin: config.exitWithStdin });
   log.info({}, 'draining');
-  await stop(sandbox);
-}
-
-/** Resolves when the process should end. */
-function untilTold(config: SandboxConfig): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', () => resolve());
-    process.once('SIGINT', () => resolve());
-    if (config.exitWithStdin) process.stdin.once('end', () => resolve()).resume();
-  });
-}
-
-async function stop(sandbox: RunningSandbox): Promise<void> {
   await sandbox.stop();
-  process.exit(0);
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`sandbox: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+await runCommand(
+  serviceCommand({
+    name: 'sandbox',
+    description: 'Runs programs, each in a fresh, locked process. CodeRunService is its caller.',
+    table: sandboxTable,
+    read: readSandboxConfig,
+    serve,
+  }),
+);

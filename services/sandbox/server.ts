@@ -1,11 +1,14 @@
 /** SandboxService, put together and listening. */
-import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { createAuthenticator } from '../shared/auth/authenticator.ts';
 import { Health } from '../shared/grpc/health.ts';
 import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
 import type { Log } from '../shared/log.ts';
+import { serverCredentials } from '../shared/tls.ts';
+import { clientNames, openServerCertificates } from '../shared/tls-config.ts';
 import { makeChildren } from './children.ts';
 import type { SandboxConfig } from './config.ts';
 import { execute } from './grpc/execute.ts';
@@ -22,6 +25,7 @@ export interface RunningSandbox {
 }
 
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
+  const certificates = openServerCertificates('SANDBOX_', config, log);
   const realm = await buildRealmText();
   const versions = readVersions(realm.hash);
   const { source, layers, locked } = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
@@ -39,22 +43,39 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   await pool.warm();
   const backstop = { factor: config.backstopFactor, graceMs: config.backstopGraceMs };
   const deps = { pool, backstop, fingerprint: versions.fingerprint };
+  const caller = createAuthenticator(
+    config.tlsClientCaFile === undefined
+      ? { kind: 'loopback' }
+      : { kind: 'certificates', names: clientNames(config) },
+  );
   const server = createServer();
   const health = new Health([SandboxService]);
   mountService(
     server,
     SandboxService,
     {
-      execute: (requests, context) => execute(deps, requests, context),
-      getStatus: () => Promise.resolve(getStatus(layers, locked, pool.counts(), versions)),
+      async *execute(requests, context) {
+        await caller.authenticate(context);
+        yield* execute(deps, requests, context);
+      },
+      async getStatus(_request, context) {
+        await caller.authenticate(context);
+        return getStatus(layers, locked, pool.counts(), versions);
+      },
     },
     log.child({ component: 'grpc' }),
   );
   health.addToServer(server);
   addReflection(server, [SandboxService]);
-  const address = await listen(server, config.listen, ServerCredentials.createInsecure());
+  const address = await listen(server, config.listen, serverCredentials(certificates));
   health.setAll(true);
-  return { address, stop: () => stop(server, health, pool, config.drainMs) };
+  return {
+    address,
+    async stop() {
+      await stop(server, health, pool, config.drainMs);
+      certificates?.close();
+    },
+  };
 }
 
 async function stop(server: Server, health: Health, pool: Pool, drainMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_p
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { readCodeRunConfig } from '../../services/code-run/config.ts';
 import { startCodeRun } from '../../services/code-run/server.ts';
-import { readConfig as readSandboxConfig } from '../../services/sandbox/config.ts';
+import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
 import { type Log, silentLog } from '../../services/shared/log.ts';
@@ -13,7 +13,9 @@ import { Folder } from './processes.ts';
 export async function startServices(environment: Record<string, string> = {}, log: Log = silentLog) {
   const folder = new Folder();
   const sandbox = await startSandbox(
-    readSandboxConfig({ SANDBOX_LISTEN: `unix:${folder.path}/sandbox.sock`, SANDBOX_DRAIN_MS: '0' }),
+    readSandboxConfig({
+      environment: { SANDBOX_LISTEN: `unix:${folder.path}/sandbox.sock`, SANDBOX_DRAIN_MS: '0' },
+    }),
     silentLog,
   );
   const codeRun = await startCodeRun(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { SandboxClient, sandboxClientDefaults } from '../../services/code-run/runner/sandbox-client.ts';
-import { readConfig } from '../../services/sandbox/config.ts';
+import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import { silentLog } from '../../services/shared/log.ts';
 
@@ -15,7 +15,9 @@ export interface RealSandbox {
 
 export async function startRealSandbox(env: Record<string, string> = {}): Promise<RealSandbox> {
   const folder = mkdtempSync(path.join(tmpdir(), 'runner-sandbox-'));
-  const config = readConfig({ SANDBOX_LISTEN: `unix:${folder}/s`, SANDBOX_DRAIN_MS: '0', ...env });
+  const config = readSandboxConfig({
+    environment: { SANDBOX_LISTEN: `unix:${folder}/s`, SANDBOX_DRAIN_MS: '0', ...env },
+  });
   const sandbox = await startSandbox(config, silentLog);
   const client = new SandboxClient(
     { address: sandbox.address, ...sandboxClientDefaults },

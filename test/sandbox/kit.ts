@@ -15,7 +15,7 @@ import {
   SandboxService,
   type Step,
 } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
-import { readConfig } from '../../services/sandbox/config.ts';
+import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import {
   type BidiCall,
@@ -59,7 +59,9 @@ export interface Ran {
 
 export async function startTestSandbox(env: Record<string, string> = {}): Promise<TestSandbox> {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  const config = readConfig({ SANDBOX_LISTEN: `unix:${folder}/s`, SANDBOX_DRAIN_MS: '0', ...env });
+  const config = readSandboxConfig({
+    environment: { SANDBOX_LISTEN: `unix:${folder}/s`, SANDBOX_DRAIN_MS: '0', ...env },
+  });
   const sandbox = await startSandbox(config, silentLog);
   const channel = openChannel(sandbox.address, credentials.createInsecure());
   const client = createClient(SandboxService, channel);
