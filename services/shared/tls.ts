@@ -45,7 +45,7 @@ export class Certificates implements experimental.CertificateProvider {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ConfigError([`${names.join(', ')}: the certificate cannot be used: ${reason}`]);
     }
-    this.#timer = setInterval(() => this.#reload(), reloadMs);
+    this.#timer = setInterval(() => this.reload(), reloadMs);
     this.#timer.unref();
   }
 
@@ -88,7 +88,8 @@ export class Certificates implements experimental.CertificateProvider {
     });
   }
 
-  #reload(): void {
+  /** Looks at the files now. */
+  reload(): void {
     try {
       const texts = read(this.#files);
       if (same(texts, this.#texts)) return;
@@ -121,9 +122,12 @@ function same(a: CertificateTexts, b: CertificateTexts): boolean {
 export function serverCredentials(certificates: Certificates | undefined): ServerCredentials {
   if (certificates === undefined) return ServerCredentials.createInsecure();
   const clients = certificates.current.ca !== undefined;
-  // Typed as required, and null where clients need no certificate.
-  const authorities = (clients ? certificates : null) as experimental.CertificateProvider;
-  return experimental.createCertificateProviderServerCredentials(authorities, certificates, clients);
+  // What its parameters are called is the wrong way round: first comes what is shown.
+  return experimental.createCertificateProviderServerCredentials(
+    certificates,
+    clients ? certificates : null,
+    clients,
+  );
 }
 
 /** The client's side: shows its certificate, and takes a server whose certificate comes from the authority. */
