@@ -174,6 +174,10 @@ export const appLimits = {
    *  next one is twice as long. */
   resumesMax: 6,
   resumePauseMs: 250,
+  /** Runs of one page of a list, as the service allows. */
+  runsPageMax: 200,
+  /** Between two looks at a run that is followed. */
+  followPauseMs: 500,
   /** What is kept of a server's stderr, to explain a failure. */
   stderrBytesMax: 4 * KiB,
 } as const;

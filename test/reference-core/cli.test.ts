@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Input } from '../../services/reference-core/cli/ask.ts';
 import { execute } from '../../services/reference-core/cli/command.ts';
-import { oddServer, realServers, temporaryFolder } from '../support/mcp-servers.ts';
+import { oddServer, realServers, temporaryFolder, type Workspace } from '../support/mcp-servers.ts';
 import { freePort } from '../support/ports.ts';
 import { descendantsOf, isAlive } from '../support/processes.ts';
 import { startServices, type TestServices } from '../support/services.ts';
@@ -49,11 +50,21 @@ async function run(...args: string[]): Promise<Ended> {
   return runWith('', ...args);
 }
 
-async function runWith(input: string, ...args: string[]): Promise<Ended> {
+function runWith(input: string, ...args: string[]): Promise<Ended> {
+  return executed(Readable.from([input]), args);
+}
+
+/** As if a person sat at the terminal who types `lines`. */
+function runTyping(lines: readonly string[], ...args: string[]): Promise<Ended> {
+  const input = Readable.from(lines.map((line) => `${line}\n`));
+  return executed(Object.assign(input, { isTTY: true }), args);
+}
+
+async function executed(input: Input, args: readonly string[]): Promise<Ended> {
   let out = '';
   let err = '';
   const streams = {
-    input: Readable.from([input]),
+    input,
     out: { write: (text: string) => (out += text) },
     err: { write: (text: string) => (err += text) },
   };
@@ -103,7 +114,7 @@ describe('code-mode run', () => {
     const config = path.join(workspace.root, 'mcp.json');
     await writeFile(config, workspace.json);
     const code = 'return (await apps.everything.get_sum({ a: 1, b: 2 })).content[0].text';
-    const { status, out, err } = await run('run', '-e', code, '-c', config, '--calls', ...here);
+    const { status, out, err } = await run('run', '-e', code, '-c', config, '--calls', '--yes', ...here);
     expect([status, out]).toEqual([0, 'The sum of 1 and 2 is 3.\n']);
     expect(err).toBe(
       '→ 0 everything.get_sum {"a":1,"b":2}\n← 0 {"content":[{"type":"text","text":"The sum of 1 and 2 is 3."}]}\n',
@@ -167,6 +178,111 @@ describe('code-mode run', () => {
   });
 });
 
+describe('decisions on the command line', () => {
+  let config: string;
+  let workspace: Workspace;
+  let stateFolder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  beforeAll(async () => {
+    stateFolder = await temporaryFolder();
+    vi.stubEnv('XDG_STATE_HOME', stateFolder.path);
+    workspace = await realServers();
+    config = path.join(stateFolder.path, 'mcp.json');
+    await writeFile(config, workspace.json);
+  });
+
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await workspace[Symbol.asyncDispose]();
+    await stateFolder[Symbol.asyncDispose]();
+  });
+
+  const writing = (content: string) => `
+    const root = (await apps.filesystem.list_allowed_directories()).content[0].text.split('\\n')[1];
+    const write = (name) => apps.filesystem.write_file({ path: root + '/' + name, content: '${content}' });
+    const settled = await Promise.allSettled([write('a.txt'), write('b.txt')]);
+    return settled.map(({ status, reason }) => reason?.message ?? status);`;
+
+  test('asks about what is not read-only, one call after the other', async () => {
+    const { status, out, err } = await runTyping(
+      ['y', 'n', '', 's', 'no thanks'],
+      'run',
+      '-e',
+      writing('1'),
+      '-c',
+      config,
+      ...here,
+    );
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toEqual([
+      'fulfilled',
+      expect.stringContaining('the person in front of the terminal said no'),
+    ]);
+    expect(err).toContain('The program waits for 2 decisions:');
+    expect(err).not.toContain('list_allowed_directories');
+    expect(await readFile(path.join(workspace.root, 'a.txt'), 'utf8')).toBe('1');
+    expect(await readdir(workspace.root)).not.toContain('b.txt');
+  });
+
+  test('shows everything when asked, gives the reason of a no, and takes one yes for all', async () => {
+    const shown = await runTyping(
+      ['s', 'n not today', 'yes'],
+      'run',
+      '-e',
+      writing('2'),
+      '-c',
+      config,
+      ...here,
+    );
+    expect(JSON.parse(shown.out)).toEqual([expect.stringContaining('not today'), 'fulfilled']);
+    expect(shown.err).toContain('Promise.allSettled');
+    const all = await runTyping(['a'], 'run', '-e', writing('3'), '-c', config, ...here);
+    expect(JSON.parse(all.out)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  test('follows a policy', async () => {
+    const policy = path.join(stateFolder.path, 'policy.json');
+    await writeFile(policy, '{"connections":{"filesystem":{"write_*":"deny"}}}');
+    const { out } = await run('run', '-e', writing('4'), '-c', config, '-p', policy, ...here);
+    const denied = expect.stringContaining('the policy does not allow filesystem.write_file');
+    expect(JSON.parse(out)).toEqual([denied, denied]);
+  });
+
+  test('leaves a run waiting when nobody is there; it can be shown, followed, resumed and listed', async () => {
+    const left = await run('run', '-e', writing('5'), '-c', config, ...here);
+    expect(left.status).toBe(4);
+    const [, id = ''] = /^Run (\S+) waits for decisions/.exec(left.err) ?? [];
+    expect(left.err).toContain('  filesystem/write_file {"path":');
+    const shown = await run('runs', 'show', id, ...here);
+    expect(shown.out).toMatch(new RegExp(`^${id}  Waiting\\n`));
+    expect(shown.out).toContain('1  filesystem.write_file  Waiting  {"path":');
+    const following = run('runs', 'follow', id, ...here);
+    const resumed = await runTyping(['a'], 'runs', 'resume', id, '-c', config, ...here);
+    expect(JSON.parse(resumed.out)).toEqual(['fulfilled', 'fulfilled']);
+    const followed = await following;
+    expect([followed.status, JSON.parse(followed.out)]).toEqual([0, ['fulfilled', 'fulfilled']]);
+    const listed = await run('runs', 'list', '-n', '1', ...here);
+    expect(listed.out).toMatch(new RegExp(`^${id}  \\d{4}-.*  Completed +3 calls  `));
+    const [first] = (await run('runs', 'list', '--json', ...here)).out.split('\n');
+    expect(JSON.parse(first ?? '')).toMatchObject({ id, status: 'Completed' });
+  });
+
+  test('cancels a run that waits', async () => {
+    const left = await run('run', '-e', writing('6'), '-c', config, ...here);
+    const [, id = ''] = /^Run (\S+) waits for decisions/.exec(left.err) ?? [];
+    expect((await run('runs', 'cancel', id, ...here)).out).toBe(`${id}  Cancelled\n`);
+    const resumed = await runTyping(['a'], 'runs', 'resume', id, '-c', config, ...here);
+    expect(resumed.status).toBe(2);
+    expect(resumed.err).toContain(`${id} is Cancelled`);
+  });
+
+  test('says that there is no such run', async () => {
+    const { status, err } = await run('runs', 'show', 'nothing', ...here);
+    expect(status).toBe(2);
+    expect(err).toMatch(/^error: CodeRunService: /);
+  });
+});
+
 describe('code-mode', () => {
   test('shows its commands and exit statuses', async () => {
     const { status, out } = await run('--help');
@@ -206,7 +322,7 @@ describe('a signal', () => {
     const config = path.join(workspace.root, 'mcp.json');
     await writeFile(config, workspace.json);
     const code = 'await apps.everything.trigger_long_running_operation({ duration: 600, steps: 2 })';
-    const cli = start(['run', '-e', code, '-c', config, '--calls'], { TMPDIR: folder.path });
+    const cli = start(['run', '-e', code, '-c', config, '--calls', '--yes'], { TMPDIR: folder.path });
     await untilWritten(cli.stderr, '→ 0');
     const started = descendantsOf(cli.pid ?? 0);
     expect(started.length).toBeGreaterThanOrEqual(4);

@@ -9,7 +9,7 @@ import type { CodeRunClient, RunObserver } from '../../services/reference-core/c
 import { ReferenceCore } from '../../services/reference-core/client/core.ts';
 import { Apps } from '../../services/reference-core/mcp/apps.ts';
 import type { ServerConfig } from '../../services/reference-core/mcp/config.ts';
-import { allowAll, type Decider } from '../../services/reference-core/operations/decider.ts';
+import type { Decider } from '../../services/reference-core/operations/decider.ts';
 import { OperationRecord } from '../../services/reference-core/operations/record.ts';
 import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
 
@@ -44,6 +44,9 @@ export interface Played {
   readonly run: CodeRun;
   readonly agentText: string;
 }
+
+/** Lets every call through. */
+export const allowAll: Decider = { decide: () => ({ tag: 'Allow' }), ask: async () => undefined };
 
 /** Runs one program with the reference core over fresh connections, to its end. */
 export async function play(

@@ -1,34 +1,45 @@
 /** The commands of the command line. */
-import type { Readable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { RpcError } from '../../shared/grpc/status.ts';
-import { allowAll } from '../operations/decider.ts';
 import { describe } from './api.ts';
+import type { Input } from './ask.ts';
 import { runDemo } from './demo.ts';
 import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
-import { readProgram, readServers } from './input.ts';
-import { runProgram } from './run.ts';
-import { connectService, startService } from './service.ts';
+import { readCount, readPolicy, readProgram, readServers, recordFile } from './input.ts';
+import { type DriveOptions, localSession, resumeRun, runProgram } from './run.ts';
+import { cancelRun, followRun, listRuns, showRun } from './runs.ts';
+import { connectService, type Service, startService } from './service.ts';
 import { type Sink, Terminal } from './terminal.ts';
 
 /** What a command reads and writes. */
 export interface Streams {
-  readonly input: Readable;
+  readonly input: Input;
   readonly out: Sink;
   readonly err: Sink;
 }
 
-interface CommonOptions {
-  readonly config?: string;
+interface ServiceOptions {
   readonly server?: string;
 }
 
-interface RunCommandOptions extends CommonOptions {
-  readonly eval?: string;
-  readonly reason: string;
+interface AppOptions extends ServiceOptions {
+  readonly config?: string;
+}
+
+interface DriveCommandOptions extends AppOptions {
+  readonly policy?: string;
+  readonly yes?: boolean;
   readonly json?: boolean;
   readonly calls?: boolean;
 }
+
+interface RunCommandOptions extends DriveCommandOptions {
+  readonly eval?: string;
+  readonly reason: string;
+}
+
+/** Where `make start` serves. */
+const localServer = '127.0.0.1:7410';
 
 const exitHelp = `
 Exit status:
@@ -38,11 +49,15 @@ Exit status:
   3  a service or an app could not be reached
   4  the run waits for a decision, and there is nobody to ask`;
 
-function createCommand(streams: Streams, signal: AbortSignal, end: (status: ExitStatus) => void): Command {
-  const terminal = new Terminal(streams.out, streams.err);
-  const serviceOf = ({ server }: CommonOptions) =>
-    server === undefined ? startService() : connectService(server);
+/** What every command gets. */
+interface Surroundings {
+  readonly streams: Streams;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  end(status: ExitStatus): void;
+}
 
+function createCommand(streams: Streams, signal: AbortSignal, end: (status: ExitStatus) => void): Command {
   const program = new Command('code-mode')
     .description('Runs programs that use MCP servers, in locked-down processes.')
     .version('0.1.0')
@@ -52,43 +67,96 @@ function createCommand(streams: Streams, signal: AbortSignal, end: (status: Exit
       writeOut: (text) => streams.out.write(text),
       writeErr: (text) => streams.err.write(text),
     });
-
+  const around = { streams, terminal: new Terminal(streams.out, streams.err), signal, end };
+  addRun(program, around);
+  addRuns(program, around);
+  addApi(program, around);
   program
+    .command('demo')
+    .description('run a real program against three real MCP servers, and show all of it')
+    .action(async () => {
+      // All of it is the result here.
+      const shown = new Terminal(streams.out, streams.out);
+      end(await runDemo(startService, streams.input, shown, signal));
+    });
+  return program;
+}
+
+function addRun(program: Command, { streams, terminal, signal, end }: Surroundings): void {
+  const command = program
     .command('run')
-    .description(
-      'run a program: the body of an async function that calls its apps as apps.<server>.<tool>(…)',
-    )
+    .description('run a program: the body of an async function that calls apps.<server>.<tool>(…)')
     .argument('[file]', 'the program, "-" for standard input')
     .option('-e, --eval <code>', 'the program itself')
-    .option('-c, --config <file>', 'MCP servers, in the usual JSON with "mcpServers"')
-    .option(
-      '-s, --server <address>',
-      'a CodeRunService that runs: host:port or unix:/path (default: all in one)',
-    )
-    .option('--reason <text>', 'why it is run; stored with the run', 'Run from the command line.')
-    .option('--calls', 'show the calls to the apps as they come')
-    .option('--json', 'give the whole run as JSON instead of its value')
-    .action(async (file: string | undefined, options: RunCommandOptions) => {
+    .option('--reason <text>', 'why it is run; stored with the run', 'Run from the command line.');
+  driveOptions(command, 'default: all in one').action(
+    async (file: string | undefined, options: RunCommandOptions) => {
       const code = await readProgram(file, options.eval, streams.input);
-      const servers = await readServers(options.config);
+      const driving = await readDrive(options, streams.input);
       await using service = await serviceOf(options);
-      end(
-        await runProgram(
-          service,
-          {
-            code,
-            reason: options.reason,
-            servers,
-            decider: allowAll,
-            json: options.json ?? false,
-            calls: options.calls ?? false,
-          },
-          terminal,
-          signal,
-        ),
-      );
-    });
+      end(await runProgram(service, { code, reason: options.reason }, driving, terminal, signal));
+    },
+  );
+}
 
+function addRuns(program: Command, { streams, terminal, signal, end }: Surroundings): void {
+  const runs = program.command('runs').description('list, show, follow, resume and cancel runs of a service');
+  const serverOption = ['-s, --server <address>', 'the CodeRunService', localServer] as const;
+  runs
+    .command('list')
+    .description('list runs, newest first')
+    .option(...serverOption)
+    .option('--session <id>', 'the session', localSession)
+    .option('-n, --most <count>', 'how many', '20')
+    .option('--json', 'one run a line, as JSON')
+    .action(async (options: { server: string; session: string; most: string; json?: boolean }) => {
+      await using service = connectService(options.server);
+      const { session, json = false } = options;
+      await listRuns(service.client, { session, most: readCount(options.most), json }, terminal);
+    });
+  runs
+    .command('show')
+    .description('show a run: program, calls, log lines and end')
+    .argument('<run>', 'id of the run')
+    .option(...serverOption)
+    .option('--json', 'as JSON')
+    .action(async (runId: string, options: { server: string; json?: boolean }) => {
+      await using service = connectService(options.server);
+      await showRun(service.client, runId, options.json ?? false, terminal);
+    });
+  runs
+    .command('follow')
+    .description('show the calls of a run as they come, until it ends')
+    .argument('<run>', 'id of the run')
+    .option(...serverOption)
+    .action(async (runId: string, options: { server: string }) => {
+      await using service = connectService(options.server);
+      end(await followRun(service.client, runId, terminal, signal));
+    });
+  const resume = runs
+    .command('resume')
+    .description('go on with a run that waits for decisions, or whose core went away')
+    .argument('<run>', 'id of the run');
+  driveOptions(resume, `default: ${localServer}`).action(
+    async (runId: string, options: DriveCommandOptions) => {
+      const { server = localServer } = options;
+      const driving = await readDrive({ ...options, server }, streams.input);
+      await using service = connectService(server);
+      end(await resumeRun(service, runId, driving, terminal, signal));
+    },
+  );
+  runs
+    .command('cancel')
+    .description('stop a run for good')
+    .argument('<run>', 'id of the run')
+    .option(...serverOption)
+    .action(async (runId: string, options: { server: string }) => {
+      await using service = connectService(options.server);
+      await cancelRun(service.client, runId, terminal);
+    });
+}
+
+function addApi(program: Command, { terminal, signal }: Surroundings): void {
   program
     .command('api')
     .description('show the declarations of what programs may call')
@@ -97,26 +165,43 @@ function createCommand(streams: Streams, signal: AbortSignal, end: (status: Exit
     .option('-s, --server <address>', 'a CodeRunService that runs (default: all in one)')
     .option('--connection <name>', 'only this connection')
     .option('--binding <name>', 'the whole declaration of this binding')
-    .action(
-      async (
-        query: string | undefined,
-        options: CommonOptions & { connection?: string; binding?: string },
-      ) => {
-        const servers = await readServers(options.config);
-        await using service = await serviceOf(options);
-        const { connection = '', binding = '' } = options;
-        await describe(service, servers, { query: query ?? '', connection, binding }, terminal, signal);
-        end(exitStatus.ok);
-      },
-    );
+    .action(async (query = '', options: AppOptions & { connection?: string; binding?: string }) => {
+      const servers = await readServers(options.config);
+      await using service = await serviceOf(options);
+      const { connection = '', binding = '' } = options;
+      await describe(service, servers, { query, connection, binding }, terminal, signal);
+    });
+}
 
-  program
-    .command('demo')
-    .description('run a real program against three real MCP servers, and show all of it')
-    // All of it is the result here.
-    .action(async () => end(await runDemo(startService, new Terminal(streams.out, streams.out), signal)));
+/** The options of a command that drives a run. */
+function driveOptions(command: Command, server: string): Command {
+  return command
+    .option('-c, --config <file>', 'MCP servers, in the usual JSON with "mcpServers"')
+    .option('-s, --server <address>', `a CodeRunService that runs: host:port or unix:/path (${server})`)
+    .option(
+      '-p, --policy <file>',
+      'what is allowed, asked about and denied (default: asked unless read-only)',
+    )
+    .option('-y, --yes', 'allow every call')
+    .option('--calls', 'show the calls to the apps as they come')
+    .option('--json', 'give the whole run as JSON instead of its value');
+}
 
-  return program;
+async function readDrive(options: DriveCommandOptions, input: Input): Promise<DriveOptions> {
+  const { config, policy, yes = false, json = false, calls = false } = options;
+  return {
+    servers: await readServers(config),
+    policy: await readPolicy(policy, yes),
+    // What is all in one ends with the command: nobody resumes its runs.
+    record: options.server === undefined ? ':memory:' : await recordFile(process.env),
+    input,
+    json,
+    calls,
+  };
+}
+
+function serviceOf({ server }: ServiceOptions): Service | Promise<Service> {
+  return server === undefined ? startService() : connectService(server);
 }
 
 /** Executes the command that `args` name. Gives the exit status; throws only the reason of `signal`. */
@@ -143,7 +228,8 @@ export async function execute(
 }
 
 function statusOf(error: RpcError): ExitStatus {
-  return error.code === 'INVALID_ARGUMENT' ? exitStatus.usage : exitStatus.unavailable;
+  const wrong: readonly string[] = ['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'];
+  return wrong.includes(error.code) ? exitStatus.usage : exitStatus.unavailable;
 }
 
 function messageOf(error: unknown): string {

@@ -7,7 +7,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ServerConfig } from '../mcp/config.ts';
-import { allowAll } from '../operations/decider.ts';
+import { allowPolicy } from '../operations/policy.ts';
+import type { Input } from './ask.ts';
 import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
 import { runProgram } from './run.ts';
 import type { Service } from './service.ts';
@@ -17,6 +18,7 @@ const material = path.join(import.meta.dirname, '../demo');
 
 export async function runDemo(
   startService: () => Promise<Service>,
+  input: Input,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
@@ -36,14 +38,15 @@ export async function runDemo(
     await using service = await startService();
     title('Calls (→ to the app, ← from it) and log lines, as they come');
     const options = {
-      code,
-      reason: 'To show Code Mode.',
       servers,
-      decider: allowAll,
+      policy: allowPolicy,
+      input,
+      record: ':memory:',
       json: false,
       calls: true,
+      onEnd: () => title('The result'),
     };
-    return await runProgram(service, options, terminal, signal, () => title('The result'));
+    return await runProgram(service, { code, reason: 'To show Code Mode.' }, options, terminal, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

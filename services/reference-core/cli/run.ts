@@ -1,66 +1,97 @@
-/** `code-mode run`: one program, from its start to its end. */
+/** `code-mode run` and `code-mode runs resume`: a run to its end, or until nobody can decide. */
 import { randomUUID } from 'node:crypto';
+import type { RunWaiting } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import type { RunObserver } from '../client/attempt.ts';
 import { ReferenceCore, type RunEnd } from '../client/core.ts';
 import { Apps } from '../mcp/apps.ts';
 import type { ServerConfig } from '../mcp/config.ts';
-import type { Decider } from '../operations/decider.ts';
+import { type Policy, PolicyDecider } from '../operations/policy.ts';
 import { OperationRecord } from '../operations/record.ts';
 import { connectApps } from './apps.ts';
+import { type Input, terminalAsk } from './ask.ts';
 import { type ExitStatus, exitStatus } from './exit.ts';
 import { runJson } from './run-json.ts';
 import type { Service } from './service.ts';
 import { failureText, liveObserver, valueText } from './show.ts';
-import type { Terminal } from './terminal.ts';
+import { oneLine, type Terminal } from './terminal.ts';
 
-export interface RunOptions {
-  readonly code: string;
-  readonly reason: string;
+/** The session of every run of the command line. */
+export const localSession = 'command-line';
+
+/** With what and how a run is driven. */
+export interface DriveOptions {
   readonly servers: readonly ServerConfig[];
-  readonly decider: Decider;
+  readonly policy: Policy;
+  /** Where a person may sit who decides. */
+  readonly input: Input;
+  /** File of the operation record, or ":memory:". */
+  readonly record: string;
   /** The whole run as JSON instead of its value. */
   readonly json: boolean;
   /** Show the calls as they come. */
   readonly calls: boolean;
+  /** Called once the run has ended, before its end is shown. */
+  readonly onEnd?: () => void;
 }
 
-export async function runProgram(
+export interface Program {
+  readonly code: string;
+  readonly reason: string;
+}
+
+export function runProgram(
   service: Service,
-  options: RunOptions,
+  { code, reason }: Program,
+  options: DriveOptions,
   terminal: Terminal,
   signal: AbortSignal,
-  /** Called once the run has ended, before its end is shown. */
-  onEnd: () => void = () => {},
+): Promise<ExitStatus> {
+  const id = randomUUID();
+  const request = { session: localSession, turn: id, callId: id, owner: 'local', code, reason };
+  return drive(service, options, terminal, signal, (core, observer) => core.run(request, observer, signal));
+}
+
+export function resumeRun(
+  service: Service,
+  runId: string,
+  options: DriveOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitStatus> {
+  return drive(service, options, terminal, signal, (core, observer) => core.resume(runId, observer, signal));
+}
+
+async function drive(
+  service: Service,
+  options: DriveOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  begin: (core: ReferenceCore, observer: RunObserver) => Promise<RunEnd>,
 ): Promise<ExitStatus> {
   const apps = new Apps(options.servers);
-  using record = new OperationRecord(':memory:');
+  using record = new OperationRecord(options.record);
+  const decider = new PolicyDecider(
+    options.policy,
+    (source) => apps.isReadOnly(source),
+    terminalAsk(options.input, terminal),
+  );
+  let runId = '';
+  const observer: RunObserver = {
+    ...liveObserver(terminal, options.calls),
+    accepted: (accepted) => {
+      runId = accepted.runId;
+    },
+  };
   try {
     await connectApps(apps, signal);
-    const core = new ReferenceCore({ client: service.client, apps, record, decider: options.decider });
-    let runId = '';
-    const observer = {
-      ...liveObserver(terminal, options.calls),
-      accepted: (accepted: { readonly runId: string }) => {
-        runId = accepted.runId;
-      },
-    };
-    const id = randomUUID();
-    const request = {
-      session: id,
-      turn: id,
-      callId: id,
-      owner: 'local',
-      code: options.code,
-      reason: options.reason,
-    };
-    try {
-      const end = await core.run(request, observer, signal);
-      onEnd();
-      return showEnd(end, options.json, terminal);
-    } catch (error) {
-      // The person stopped the program: the run must not look as if it were to go on.
-      if (signal.aborted && runId !== '') await service.client.cancelCodeRun({ runId }).catch(() => {});
-      throw error;
-    }
+    const core = new ReferenceCore({ client: service.client, apps, record, decider });
+    const end = await begin(core, observer);
+    options.onEnd?.();
+    return showEnd(end, options.json, terminal);
+  } catch (error) {
+    // The person stopped the program: the run must not look as if it were to go on.
+    if (signal.aborted && runId !== '') await service.client.cancelCodeRun({ runId }).catch(() => {});
+    throw error;
   } finally {
     await apps.close();
   }
@@ -68,7 +99,7 @@ export async function runProgram(
 
 function showEnd(end: RunEnd, json: boolean, terminal: Terminal): ExitStatus {
   if (end.tag === 'Waiting') {
-    terminal.note(`The run ${end.waiting.runId} waits for a decision, and there is nobody to ask.`);
+    showWaiting(end.waiting, terminal);
     return exitStatus.waiting;
   }
   if (json) terminal.result(JSON.stringify(runJson(end.run)));
@@ -80,4 +111,12 @@ function showEnd(end: RunEnd, json: boolean, terminal: Terminal): ExitStatus {
   const value = valueText(end.run);
   if (value !== undefined && !json) terminal.result(value);
   return exitStatus.ok;
+}
+
+function showWaiting({ runId, requests }: RunWaiting, terminal: Terminal): void {
+  terminal.note(`Run ${runId} waits for decisions, and nobody is there to make them:`);
+  for (const { capability, app } of requests) {
+    terminal.note(`  ${capability?.target ?? ''} ${oneLine(app?.argumentsJson ?? '', 200)}`);
+  }
+  terminal.note('Decide in a terminal with "runs resume", or beforehand with --policy or --yes.');
 }

@@ -2,7 +2,8 @@
  * The reference core: starts and resumes runs at CodeRunService, performs their calls and has waiting ones
  * decided.
  *
- * C1  A run whose stream breaks after it was accepted is resumed, with growing pauses, a bounded number of times.
+ * C1  A run whose stream breaks after it was accepted is resumed, with growing pauses, a bounded number of times;
+ *     so is one that another caller still holds.
  * C2  A run that waits is resumed when its calls were decided. If nobody can be asked, it goes on waiting.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -53,7 +54,7 @@ export class ReferenceCore {
   async run(request: RunRequest, observer: RunObserver, signal: AbortSignal): Promise<RunEnd> {
     const { catalog } = await this.#parts.apps.catalog();
     this.#operations.begin(request.callId);
-    return this.#carryOn(observer, signal, (watching) =>
+    return this.#carryOn('', observer, signal, (watching) =>
       this.#attempt(
         { case: 'start', value: { ...request, catalog: { ref: { case: 'catalog', value: catalog } } } },
         watching,
@@ -64,15 +65,17 @@ export class ReferenceCore {
 
   /** Goes on with a run that waits or whose core went away. Throws RpcError. */
   resume(runId: string, observer: RunObserver, signal: AbortSignal): Promise<RunEnd> {
-    return this.#carryOn(observer, signal, (watching) => this.#resume(runId, 0, watching, signal));
+    return this.#carryOn(runId, observer, signal, (watching) => this.#resume(runId, 0, watching, signal));
   }
 
+  /** `known`: the id of the run; empty before it has one. */
   async #carryOn(
+    known: string,
     observer: RunObserver,
     signal: AbortSignal,
     first: (observer: RunObserver) => Promise<AttemptEnd>,
   ): Promise<RunEnd> {
-    let runId = '';
+    let runId = known;
     let failures = 0;
     let logLines = 0;
     const watching: RunObserver = {

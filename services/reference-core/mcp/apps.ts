@@ -28,8 +28,16 @@ export interface SourceCall {
 export class Apps {
   readonly #connections: ReadonlyMap<string, AppConnection>;
 
+  /** Names by connection. */
+  readonly #readOnlyTools = new Map<string, ReadonlySet<string>>();
+
   constructor(servers: readonly ServerConfig[], options: ConnectionOptions = {}) {
     this.#connections = new Map(servers.map((server) => [server.name, new AppConnection(server, options)]));
+  }
+
+  /** Whether a capability says of itself that it changes nothing, in the catalog that was read last. */
+  isReadOnly({ connectionId, kind, name }: Source): boolean {
+    return kind !== 'tool' || (this.#readOnlyTools.get(connectionId)?.has(name) ?? false);
   }
 
   /** What there is now. Connects where needed, all at once; a server that fails loses none of the others. */
@@ -41,6 +49,10 @@ export class Apps {
       return result?.status === 'rejected' ? [{ name, error: result.reason as Error }] : [];
     });
     const connections = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    for (const { id, tools } of connections) {
+      const readOnly = tools.filter((tool) => tool.hints?.readOnly === true);
+      this.#readOnlyTools.set(id, new Set(readOnly.map((tool) => tool.name)));
+    }
     return { catalog: create(CatalogSchema, { connections }), unavailable };
   }
 

@@ -34,9 +34,3 @@ export interface Decider {
    */
   ask(question: Question, signal: AbortSignal): Promise<readonly Verdict[] | undefined>;
 }
-
-/** Lets every call through. */
-export const allowAll: Decider = {
-  decide: () => ({ tag: 'Allow' }),
-  ask: async ({ calls }) => calls.map(() => ({ tag: 'Allow' })),
-};
