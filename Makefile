@@ -29,6 +29,9 @@ test: setup ## Pass all tests
 tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
 	tools/build-servers.sh
 
+bench: setup ## Measure both services against bare isolated-vm, as ratios (ROUNDS=30)
+	node --no-node-snapshot --no-warnings test/bench/main.ts
+
 lint: setup ## Check format, lint rules, protocol and types
 	biome check --error-on-warnings .
 	buf lint
