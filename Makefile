@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start demo mongo test bench tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start demo mongo test attacks sim bench bench-sandbox tools lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,12 @@ demo: setup ## Run a program against three real MCP servers, and show all of it
 
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json
+
+attacks: setup ## Pass the tests of the sandbox and of everything that attacks it, in full
+	SANDBOX_TESTS=full vitest run test/attacks test/sandbox
+
+bench-sandbox: setup ## Measure locked processes against started ones and bare isolated-vm
+	node --no-warnings test/bench/sandbox.ts
 
 tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
 	tools/build-servers.sh

@@ -8,9 +8,9 @@ import { startSandbox } from './server.ts';
 async function serve(config: SandboxConfig): Promise<void> {
   const log = createLog({ service: 'sandbox', level: config.logLevel });
   const sandbox = await startSandbox(config, log);
-  const { address } = sandbox;
-  log.info({ address }, 'listening');
-  printReady({ address });
+  const { address, locked } = sandbox;
+  log.info({ address, locked }, 'listening');
+  printReady({ address, locked });
   await untilToldToStop({ withStdin: config.exitWithStdin });
   log.info({}, 'draining');
   await sandbox.stop();

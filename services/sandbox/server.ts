@@ -20,6 +20,8 @@ import { readVersions } from './versions.ts';
 export interface RunningSandbox {
   /** The address with the port that was taken. */
   readonly address: string;
+  /** Whether every required layer of the lock holds. */
+  readonly locked: boolean;
   /** Lets running programs end for `drainMs`, then stops everything. */
   stop(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   health.setAll(true);
   return {
     address,
+    locked,
     async stop() {
       await stop(server, health, pool, config.drainMs);
       certificates?.close();
