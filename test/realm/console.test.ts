@@ -49,6 +49,15 @@ describe('console.log shows', () => {
     ['apps.notes.read_note({}).then(() => {}) && 1', '1'],
     ['{ get a() { return 1 }, set b(v) {} }', '{ a: [Getter], b: [Setter] }'],
     ['new WeakMap()', 'WeakMap {}'],
+    ['Temporal.Now.instant()', 'Instant 2026-11-30T12:34:56.789Z'],
+    [
+      '{ d: new Temporal.PlainDate(2026, 1, 2), t: Temporal.Duration.from({ hours: 3 }) }',
+      '{ d: PlainDate 2026-01-02, t: Duration PT3H }',
+    ],
+    ['new URL("http://a/b?c=1")', 'URL http://a/b?c=1'],
+    ['[new URLSearchParams("a=1&b=2")]', '[ URLSearchParams a=1&b=2 ]'],
+    ['[URL.name, URLSearchParams.name, TextDecoder.name]', "[ 'URL', 'URLSearchParams', 'TextDecoder' ]"],
+    ['new (class Y extends Map {})([[1, 2]])', 'Y(1) { 1 => 2 }'],
   ] as const) {
     it(`${expression} as ${text}`, async () => {
       expect(await shown(`(${expression})`)).toBe(text);

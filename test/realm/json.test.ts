@@ -179,7 +179,32 @@ describe('the value', () => {
     const { logs, ending } = await run('return { list: [1, 2].map(async (x) => x) }');
     expect(ending).toEqual({ tag: 'returned', json: '{"list":[{},{}]}' });
     expect(logs).toEqual([
-      'warn result.list[0] is a promise, so the result shows {} there: await it before returning.',
+      'warn result.list[0] is a promise, which JSON shows as {}: await it before returning.',
+    ]);
+  });
+
+  it('that JSON empties comes with a warning', async () => {
+    for (const [expression, warning] of [
+      [
+        '[new Map([[1, 2]])]',
+        'result[0] is a Map, which JSON shows as {}: return Object.fromEntries(…) of it.',
+      ],
+      ['new Set([1])', 'result is a Set, which JSON shows as {}: return an array of it.'],
+      ['{ e: new Error("x") }', 'result.e is an error, which JSON shows as {}: return its message.'],
+    ] as const) {
+      const { logs, ending } = await run(`return ${expression}`);
+      expect(ending.tag).toBe('returned');
+      expect(logs).toEqual([`warn ${warning}`]);
+    }
+    expect(
+      (await run('return { a: {}, b: [{}], e: Object.assign(new Error("x"), { code: 1 }) }')).logs,
+    ).toHaveLength(1);
+    expect((await run('return { a: {}, b: [{}] }')).logs).toEqual([]);
+  });
+
+  it('that is a function comes with a warning', async () => {
+    expect((await run('return apps.notes.read_note')).logs).toEqual([
+      'warn The program returned a function, which is no value: call it.',
     ]);
   });
 });

@@ -23,7 +23,11 @@ describe('a syntax error', () => {
   });
 
   it('of something missing at the end stands at the end', async () => {
-    expect(await thrown('if (true) {\n  const a = 1;\n')).toEqual(syntaxError("Unexpected token ')'", '3:1'));
+    expect(await thrown('if (true) {\n  const a = 1;\n')).toEqual(
+      syntaxError('Unexpected end of input', '3:1'),
+    );
+    expect(await thrown('return 1 +')).toEqual(syntaxError('Unexpected end of input', '1:11'));
+    expect(await thrown('log(1')).toEqual(syntaxError('missing ) after argument list', '1:5'));
   });
 
   it('counts lines as the language ends them', async () => {

@@ -35,7 +35,7 @@ export function describe(thrown: unknown, messageBytesMax: number, callsOut: boo
       position: positionOf(thrown),
     };
   }
-  const name = cut(read(thrown, 'name') ?? 'Error', nameBytesMax);
+  const name = cut(read(thrown, 'name') || 'Error', nameBytesMax);
   const text =
     withHelp(name, cut(message, messageBytesMax), callsOut) +
     (startsWith(name, 'App') ? guarded(about, thrown) : '') +

@@ -122,6 +122,19 @@ function showContent(value: object, name: string, work: Work): string {
   if (isArray(value)) {
     return showArray(value, value.length, name === 'Array' ? '' : `${name}(${value.length}) `, work);
   }
+  const prototype = getPrototypeOf(value);
+  const special =
+    prototype !== ObjectPrototype && prototype !== null ? showBuiltIn(value, name, work) : undefined;
+  if (special !== undefined) {
+    return special;
+  }
+  const parts: List<string> = list();
+  appendProperties(parts, value, work, skipNothing);
+  return wrap(name === 'Object' ? '' : `${name} `, '{', parts, '}', work);
+}
+
+/** What has more in it than its properties; undefined if the value has not. Asking costs, so plain objects are not asked. */
+function showBuiltIn(value: object, name: string, work: Work): string | undefined {
   const mapSize = readers.mapSize(value);
   if (mapSize !== undefined) {
     return showMap(value, `${name}(${mapSize}) `, work);
@@ -153,9 +166,8 @@ function showContent(value: object, name: string, work: Work): string {
   if (isPromiseLike(value)) {
     return 'Promise { not awaited }';
   }
-  const parts: List<string> = list();
-  appendProperties(parts, value, work, skipNothing);
-  return wrap(name === 'Object' ? '' : `${name} `, '{', parts, '}', work);
+  const text = readers.textOf(value);
+  return text === undefined ? undefined : `${name} ${text}`;
 }
 
 function showArray(value: object, length: number, prefix: string, work: Work): string {

@@ -7,13 +7,20 @@ import { whileLoading } from './absent.ts';
 import { atob, btoa } from './helpers/base64.ts';
 import { structuredClone } from './helpers/structured-clone.ts';
 import { define, defineAccessor, Promise, TypeError, thenOf } from './primordials.ts';
+import { addTextReader } from './readers.ts';
 import { needStackRoom } from './stack-room.ts';
 
 /** esbuild keeps what is required in a function of its own and runs it once, at the first call. */
 declare function require(id: './helpers/url.ts'): typeof import('./helpers/url.ts');
 declare function require(id: './helpers/encoding.ts'): typeof import('./helpers/encoding.ts');
 
-const urls = once(() => require('./helpers/url.ts'));
+const urls = once(() => {
+  const loaded = require('./helpers/url.ts');
+  for (const made of [loaded.URL, loaded.URLSearchParams]) {
+    addTextReader((made as { prototype: Date }).prototype.toString);
+  }
+  return loaded;
+});
 const encodings = once(() => require('./helpers/encoding.ts'));
 
 /** Gives undefined while it loads: a library that looks whether the platform has what it makes finds nothing. */
@@ -56,7 +63,13 @@ function defineLazily(name: string, load: () => unknown): void {
     globalThis,
     name,
     () => {
-      value ??= load();
+      if (value === undefined) {
+        value = load();
+        if (value !== undefined) {
+          // The bundle may have given the class another name, since the global of that name stands beside it.
+          define(value as object, 'name', name);
+        }
+      }
       return value;
     },
     (replacement) => define(globalThis, name, replacement),

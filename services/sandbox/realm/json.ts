@@ -8,11 +8,14 @@ import {
   append,
   getPrototypeOf,
   isArray,
+  isError,
   jsonStringify,
   type List,
   list,
+  MapPrototype,
   matches,
   PromisePrototype,
+  SetPrototype,
   TypeError,
 } from './primordials.ts';
 
@@ -34,9 +37,27 @@ export function resultToJson(value: unknown): string | undefined {
   return toJson(value, 'result', undefined);
 }
 
-/** Path of a promise in a returned value that JSON shows as `{}`; the usual sign of a forgotten await. */
-export function promiseInResult(value: unknown): string | undefined {
-  return findFlaw(value, 'result', flawOfPromise)?.path;
+/** What in a returned value JSON shows as `{}` though there is more to it. Undefined if there is nothing. */
+export function lossInResult(value: unknown): string | undefined {
+  const flaw = findFlaw(value, 'result', lossOf);
+  return flaw === undefined ? undefined : `${flaw.path} ${flaw.what}`;
+}
+
+function lossOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) {
+    return undefined;
+  }
+  if (isPromise(value)) {
+    return 'is a promise, which JSON shows as {}: await it before returning';
+  }
+  if (isError(value)) {
+    return 'is an error, which JSON shows as {}: return its message';
+  }
+  const prototype = getPrototypeOf(value);
+  if (prototype === MapPrototype) {
+    return 'is a Map, which JSON shows as {}: return Object.fromEntries(…) of it';
+  }
+  return prototype === SetPrototype ? 'is a Set, which JSON shows as {}: return an array of it' : undefined;
 }
 
 type FlawOf = (value: unknown) => string | undefined;

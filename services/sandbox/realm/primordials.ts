@@ -36,6 +36,8 @@ export const { Error, TypeError, ReferenceError, EvalError, Promise, Proxy, Stri
 export const { isError } = Error;
 export const ObjectPrototype = Object.prototype;
 export const PromisePrototype = Promise.prototype;
+export const MapPrototype: object = Map.prototype;
+export const SetPrototype: object = Set.prototype;
 
 const NativeMap = Map;
 const NativeWeakMap = WeakMap;

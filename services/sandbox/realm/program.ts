@@ -4,7 +4,7 @@
  */
 import { type Emit, emitKind } from './contract.ts';
 import { describe, type Thrown } from './describe.ts';
-import { AsyncFunction, indexOf, match, slice } from './primordials.ts';
+import { AsyncFunction, indexOf, match, matches, slice } from './primordials.ts';
 import { linesBefore, positionAsWritten } from './stack.ts';
 
 export type Program = () => Promise<unknown>;
@@ -23,7 +23,20 @@ export function describeSyntaxError(
   messageBytesMax: number,
 ): Thrown {
   const { name, message } = describe(error, messageBytesMax, false);
-  return { name, message, position: name === 'SyntaxError' ? locate(text, emit) : '' };
+  if (name !== 'SyntaxError') {
+    return { name, message, position: '' };
+  }
+  const place = locate(text, emit);
+  const { line, column } = place ?? endOf(text);
+  return {
+    name,
+    // The engine stumbles over what closes the function, which the program has never seen.
+    message:
+      place === undefined && matches(/^Unexpected token '[})]'$/, message)
+        ? 'Unexpected end of input'
+        : message,
+    position: positionAsWritten(line, column),
+  };
 }
 
 /**
@@ -35,7 +48,8 @@ const around = [
   ['(class { static async program() {\n\n\n', '\n} })'],
 ] as const;
 
-function locate(text: string, emit: Emit): string {
+/** The first place in the program; undefined if the error lies behind it. */
+function locate(text: string, emit: Emit): Place | undefined {
   let first: Place | undefined;
   for (let at = 0; at < around.length; at += 1) {
     const [before, after] = around[at] as (typeof around)[number];
@@ -45,8 +59,7 @@ function locate(text: string, emit: Emit): string {
       first = place;
     }
   }
-  const place = first ?? endOf(text);
-  return positionAsWritten(place.line, place.column);
+  return first;
 }
 
 interface Place {

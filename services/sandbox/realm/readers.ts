@@ -3,10 +3,13 @@
  * anything that a program can fake, and gives undefined for every other value.
  */
 import {
+  append,
   errorToString,
   getOwnPropertyDescriptor,
   getPrototypeOf,
   isNaN,
+  type List,
+  list,
   readStack,
   uncurry,
 } from './primordials.ts';
@@ -51,6 +54,19 @@ const unbox = [
   ask(uncurry(Symbol.prototype.valueOf) as (value: unknown) => unknown),
 ] as const;
 
+const texts: List<(value: object) => string | undefined> = list();
+for (const name of Object.getOwnPropertyNames(Temporal) as (keyof typeof Temporal)[]) {
+  const prototype: unknown = (Temporal[name] as { prototype?: unknown }).prototype;
+  if (prototype !== undefined) {
+    append(texts, ask(uncurry((prototype as Date).toString) as (value: unknown) => unknown));
+  }
+}
+
+/** Adds a reader of the text of a kind of values that is made late. It throws for every other kind. */
+export function addTextReader(read: (this: never) => unknown): void {
+  append(texts, ask(uncurry(read) as (value: unknown) => unknown));
+}
+
 export const readers = {
   mapSize: ask<number>(getter(Map.prototype, 'size')),
   setSize: ask<number>(getter(Set.prototype, 'size')),
@@ -71,6 +87,16 @@ export const readers = {
   },
   dateText: ask<string>((value) => (isNaN(dateTime(value)) ? 'Invalid Date' : dateIso(value))),
   regExpText: ask<string>((value) => `/${regExpSource(value)}/${regExpFlags(value)}`),
+  /** The text of what is best shown as text: a moment, a duration, a URL. */
+  textOf(value: object): string | undefined {
+    for (let at = 0; at < texts.length; at += 1) {
+      const text = (texts[at] as (value: object) => string | undefined)(value);
+      if (text !== undefined) {
+        return text;
+      }
+    }
+    return undefined;
+  },
   /** The primitive in a wrapper object. */
   boxed(value: object): { readonly value: unknown } | undefined {
     for (let at = 0; at < unbox.length; at += 1) {

@@ -16,7 +16,7 @@ import { type Emit, emitKind, type RealmApi, type RealmJob } from './contract.ts
 import { describe } from './describe.ts';
 import { installFunctionText, setProgramText } from './function-text.ts';
 import { installHelpers } from './helpers.ts';
-import { promiseInResult, resultToJson } from './json.ts';
+import { lossInResult, resultToJson } from './json.ts';
 import { closeLog, level, openLog, writeLog } from './log.ts';
 import { indexOf, jsonParse, match, slice, whenSettled } from './primordials.ts';
 import { compile, countLines, describeSyntaxError, type Program } from './program.ts';
@@ -72,6 +72,9 @@ export function create(emit: Emit): RealmApi {
       return;
     }
     if (json === undefined) {
+      if (typeof value === 'function') {
+        writeLog(level.warn, 'The program returned a function, which is no value: call it.');
+      }
       end = [emitKind.returnedUndefined, 0, '', '', ''];
       return;
     }
@@ -82,14 +85,10 @@ export function create(emit: Emit): RealmApi {
     }
     end = [emitKind.returned, 0, json, '', ''];
     if (indexOf(json, '{}') !== -1) {
-      warnOfPromise(value);
-    }
-  }
-
-  function warnOfPromise(value: unknown): void {
-    const path = promiseInResult(value);
-    if (path !== undefined) {
-      writeLog(level.warn, `${path} is a promise, so the result shows {} there: await it before returning.`);
+      const loss = lossInResult(value);
+      if (loss !== undefined) {
+        writeLog(level.warn, `${loss}.`);
+      }
     }
   }
 

@@ -7,13 +7,10 @@ import { apply } from './primordials.ts';
 
 /** Words of eight bytes; more than the realm and the host need below it. */
 const words = 8192;
-const load: number[] = [];
-for (let at = 0; at < words; at += 1) {
-  load[at] = 0;
-}
+const load: readonly number[] = new Array(words).fill(0);
 function nothing(): void {}
 
 /** Throws the engine's RangeError unless 64 KiB of stack are left. */
 export function needStackRoom(): void {
-  apply(nothing, undefined, load);
+  apply(nothing, undefined, load as []);
 }
