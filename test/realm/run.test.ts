@@ -138,3 +138,49 @@ describe('a rejection', () => {
     expect((await run(program)).logs).toEqual([]);
   });
 });
+
+describe('calls', () => {
+  it('stand where the program made them', async () => {
+    const program = `const { notes } = apps;
+      const ids = [1, 2];
+      await Promise.all(ids.map((id) => notes.read_note({ id })));
+      const read = async () => {
+        return await notes.list_notes();
+      };
+      await read();`;
+    const { calls } = await run(program);
+    expect(calls.map(({ position }) => position)).toEqual(['3:47', '3:47', '5:28']);
+  });
+
+  it('stand where the program as written made them', async () => {
+    const columnShifts = [
+      [1, 7, 10],
+      [2, 1, 6],
+    ] as const;
+    const { calls } = await run('await apps.notes.read_note({});\nawait apps.mail.send({})', {
+      job: { columnShifts },
+    });
+    expect(calls.map(({ position }) => position)).toEqual(['1:8', '2:11']);
+  });
+
+  it('that no line of the program makes stand at the await that they serve, or nowhere', async () => {
+    const then = 'Promise.resolve({ id: 1 }).then(apps.notes.read_note)';
+    expect((await run(`await ${then}`)).calls.map(({ position }) => position)).toEqual(['1:1']);
+    expect((await run(`${then}; return 1`)).calls.map(({ position }) => position)).toEqual(['']);
+  });
+
+  it('without await are issued in order, as many as a run may make', async () => {
+    const program = 'for (let id = 0; id < 10_000; id++) apps.notes.read_note({ id }); return "issued"';
+    const { calls, ending, unhandled } = await run(program);
+    expect(calls.map(({ index, argumentsJson }) => [index, argumentsJson])).toEqual(
+      Array.from({ length: 10_000 }, (_, at) => [at, `{"id":${at}}`]),
+    );
+    expect(ending).toEqual({ tag: 'returned', json: '"issued"' });
+    expect(unhandled).toBe(0);
+  });
+
+  it('settle once', async () => {
+    const program = 'const p = apps.notes.read_note({}); return [await p, await p, (await p) === (await p)]';
+    expect(await value(program)).toEqual([{}, {}, true]);
+  });
+});

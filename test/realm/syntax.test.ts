@@ -97,4 +97,9 @@ describe('a program', () => {
       name: 'SyntaxError',
     });
   });
+
+  it('that makes a pattern too deep to be read fails as an error', async () => {
+    const program = "const n = 100_000; return new RegExp('('.repeat(n) + ')'.repeat(n)).source.length";
+    expect(['SyntaxError', 'RangeError']).toContain((await thrown(program)).name);
+  });
 });

@@ -2,25 +2,11 @@
  * The program's console: every method that models use, as lines of the run's log. Nothing here throws because of
  * what it is given.
  */
+
+import { table } from './console-table.ts';
 import { format, inspect } from './format.ts';
 import { type Level, level, writeLog } from './log.ts';
-import {
-  append,
-  charCodeAt,
-  define,
-  getPrototypeOf,
-  isArray,
-  isFinite,
-  type List,
-  list,
-  max,
-  ObjectPrototype,
-  ownKeys,
-  padEnd,
-  repeat,
-  SafeMap,
-  slice,
-} from './primordials.ts';
+import { charCodeAt, define, isFinite, SafeMap, slice } from './primordials.ts';
 import { currentStack } from './stack.ts';
 import { needStackRoom } from './stack-room.ts';
 
@@ -124,107 +110,6 @@ function label(value: unknown): string {
   return value === undefined ? 'default' : format(value, 200);
 }
 
-// ---- console.table -----------------------------------------------------------------------------
-
-const rowsMax = 200;
-
-function table(data: unknown): string {
-  if (typeof data !== 'object' || data === null) {
-    return format(data, charactersMax);
-  }
-  try {
-    return tableOf(data as Record<string, unknown>);
-  } catch {
-    return inspect(data, charactersMax);
-  }
-}
-
-function tableOf(data: Record<string, unknown>): string {
-  const keys = ownKeys(data);
-  const head: List<string> = list();
-  append(head, '(index)');
-  const rows: List<List<string>> = list();
-  let hasValues = false;
-  for (let at = 0; at < keys.length && rows.length < rowsMax; at += 1) {
-    const key = keys[at];
-    if (typeof key !== 'string' || (key === 'length' && isArray(data))) {
-      continue;
-    }
-    const row: List<string> = list();
-    append(row, key);
-    const entry = data[key];
-    if (isPlain(entry)) {
-      fillRow(row, head, entry);
-    } else {
-      hasValues = true;
-      row[-1] = inspect(entry, 200);
-    }
-    append(rows, row);
-  }
-  if (hasValues) {
-    append(head, 'Values');
-    for (let at = 0; at < rows.length; at += 1) {
-      const row = rows[at] as List<string>;
-      row[head.length - 1] = row[-1] ?? '';
-    }
-  }
-  return drawTable(head, rows);
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    (isArray(value) || getPrototypeOf(value) === ObjectPrototype || getPrototypeOf(value) === null)
-  );
-}
-
-function fillRow(row: List<string>, head: List<string>, entry: Record<string, unknown>): void {
-  const keys = ownKeys(entry);
-  for (let at = 0; at < keys.length; at += 1) {
-    const key = keys[at];
-    if (typeof key !== 'string' || (key === 'length' && isArray(entry))) {
-      continue;
-    }
-    let column = 1;
-    while (column < head.length && head[column] !== key) {
-      column += 1;
-    }
-    if (column === head.length) {
-      append(head, key);
-    }
-    row[column] = inspect(entry[key], 200);
-  }
-}
-
-function drawTable(head: List<string>, rows: List<List<string>>): string {
-  const widths: List<number> = list();
-  for (let column = 0; column < head.length; column += 1) {
-    let width = (head[column] as string).length;
-    for (let at = 0; at < rows.length; at += 1) {
-      width = max(width, ((rows[at] as List<string>)[column] ?? '').length);
-    }
-    append(widths, width);
-  }
-  let text = drawRow(head, widths);
-  text += '\n';
-  for (let column = 0; column < head.length; column += 1) {
-    text += (column === 0 ? '' : '-|-') + repeat('-', widths[column] as number);
-  }
-  for (let at = 0; at < rows.length; at += 1) {
-    text += `\n${drawRow(rows[at] as List<string>, widths)}`;
-  }
-  return text;
-}
-
-function drawRow(row: List<string>, widths: List<number>): string {
-  let text = '';
-  for (let column = 0; column < widths.length; column += 1) {
-    text += (column === 0 ? '' : ' | ') + padEnd(row[column] ?? '', widths[column] as number);
-  }
-  return text;
-}
-
 // ---- The object --------------------------------------------------------------------------------
 
 export function installConsole(): void {
@@ -235,7 +120,7 @@ export function installConsole(): void {
     warn: (...values: unknown[]) => write(level.warn, line(values)),
     error: (...values: unknown[]) => write(level.error, line(values)),
     dir: (value: unknown) => write(level.info, inspect(value, charactersMax)),
-    table: (data: unknown) => write(level.info, table(data)),
+    table: (data: unknown) => write(level.info, table(data, charactersMax)),
     trace: (...values: unknown[]) =>
       write(level.debug, `Trace: ${line(values)}${currentStack(methods.trace)}`),
     assert: (holds: unknown, ...values: unknown[]) => {

@@ -5,15 +5,16 @@
  * F2  Never runs a getter.
  * F3  Bounded: depth, entries of each collection, and characters in all.
  */
+
+import { isPromiseLike, nameOf, ownText } from './class-name.ts';
+import { keyText, quote, wrap } from './layout.ts';
 import {
   append,
   getOwnPropertyDescriptor,
   getPrototypeOf,
   hasOwn,
-  indexOf,
   isArray,
   isError,
-  jsonStringify,
   type List,
   list,
   matches,
@@ -21,10 +22,7 @@ import {
   numberToString,
   ObjectPrototype,
   ownKeys,
-  PromisePrototype,
-  repeat,
   String,
-  slice,
   startsWith,
   symbolToString,
 } from './primordials.ts';
@@ -32,7 +30,6 @@ import { readers } from './readers.ts';
 
 const depthMax = 6;
 const entriesMax = 100;
-const lineWidth = 76;
 
 interface Work {
   /** Characters that may still be made. */
@@ -80,15 +77,6 @@ function showUnguarded(value: unknown, work: Work): string {
   }
 }
 
-function quote(text: string, left: number): string {
-  const shown = text.length > left && left >= 0 ? slice(text, 0, left) : text;
-  const json = jsonStringify(shown);
-  const body = slice(json, 1, json.length - 1);
-  const rest = shown.length < text.length ? `… ${text.length - shown.length} more characters` : '';
-  // Single quotes read better inside a log line, unless there is something to escape.
-  return matches(/['\\]/, body) ? json + rest : `'${body}'${rest}`;
-}
-
 function showFunction(value: object, work: Work): string {
   const name = ownText(value, 'name');
   const kind = startsWith(readers.functionText(value), 'class') ? 'class' : 'Function';
@@ -130,7 +118,7 @@ function showContent(value: object, name: string, work: Work): string {
   }
   const parts: List<string> = list();
   appendProperties(parts, value, work, skipNothing);
-  return wrap(name === 'Object' ? '' : `${name} `, '{', parts, '}', work);
+  return wrap(name === 'Object' ? '' : `${name} `, '{', parts, '}', work.within.length);
 }
 
 /** What has more in it than its properties; undefined if the value has not. Asking costs, so plain objects are not asked. */
@@ -183,7 +171,7 @@ function showArray(value: object, length: number, prefix: string, work: Work): s
   if (isArray(value)) {
     appendProperties(parts, value, work, skipElements);
   }
-  return wrap(prefix, '[', parts, ']', work);
+  return wrap(prefix, '[', parts, ']', work.within.length);
 }
 
 function showMap(value: object, prefix: string, work: Work): string {
@@ -198,7 +186,7 @@ function showMap(value: object, prefix: string, work: Work): string {
   if (count > parts.length) {
     append(parts, `… ${count - parts.length} more items`);
   }
-  return wrap(prefix, '{', parts, '}', work);
+  return wrap(prefix, '{', parts, '}', work.within.length);
 }
 
 function showSet(value: object, prefix: string, work: Work): string {
@@ -213,7 +201,7 @@ function showSet(value: object, prefix: string, work: Work): string {
   if (count > parts.length) {
     append(parts, `… ${count - parts.length} more items`);
   }
-  return wrap(prefix, '{', parts, '}', work);
+  return wrap(prefix, '{', parts, '}', work.within.length);
 }
 
 /** The stack, which begins with name and message; then what else the error carries. */
@@ -254,7 +242,7 @@ function withProperties(head: string, value: object, work: Work, skip: Skip): st
   if (work.left > 0) {
     appendProperties(parts, value, work, skip);
   }
-  return parts.length === 0 ? head : wrap(`${head} `, '{', parts, '}', work);
+  return parts.length === 0 ? head : wrap(`${head} `, '{', parts, '}', work.within.length);
 }
 
 /** Own enumerable properties, and those whose key is a symbol. */
@@ -291,72 +279,4 @@ function showProperty(value: object, key: string | symbol, work: Work): string |
     return show(property.value, work);
   }
   return property.get === undefined ? '[Setter]' : '[Getter]';
-}
-
-function keyText(key: string | symbol): string {
-  if (typeof key === 'symbol') {
-    return `[${symbolToString(key)}]`;
-  }
-  return matches(/^[A-Za-z_$][\w$]*$/, key) ? key : quote(key, key.length);
-}
-
-/** On one line if it fits, else one part a line. */
-function wrap(prefix: string, open: string, parts: List<string>, close: string, work: Work): string {
-  if (parts.length === 0) {
-    return `${prefix}${open}${close}`;
-  }
-  let line = '';
-  let broken = false;
-  for (let at = 0; at < parts.length; at += 1) {
-    const part = parts[at] as string;
-    line += at === 0 ? part : `, ${part}`;
-    broken ||= indexOf(part, '\n') !== -1;
-  }
-  const gap = open === '{' ? ' ' : parts.length > 0 ? ' ' : '';
-  if (!broken && line.length + prefix.length + work.within.length * 2 <= lineWidth) {
-    return `${prefix}${open}${gap}${line}${gap}${close}`;
-  }
-  const indent = repeat('  ', work.within.length === 0 ? 1 : work.within.length);
-  const outer = repeat('  ', work.within.length === 0 ? 0 : work.within.length - 1);
-  let text = '';
-  for (let at = 0; at < parts.length; at += 1) {
-    text += `${at === 0 ? '' : ','}\n${indent}${parts[at]}`;
-  }
-  return `${prefix}${open}${text}\n${outer}${close}`;
-}
-
-/** The name of the class, without running anything of it. */
-function nameOf(value: object): string {
-  let prototype = getPrototypeOf(value);
-  if (prototype === null) {
-    return '[Object: null prototype]';
-  }
-  for (let steps = 0; prototype !== null && steps < 100; steps += 1) {
-    const constructor = getOwnPropertyDescriptor(prototype, 'constructor')?.value as unknown;
-    if (typeof constructor === 'function') {
-      const name = ownText(constructor, 'name');
-      if (name !== undefined && name !== '') {
-        return name;
-      }
-    }
-    prototype = getPrototypeOf(prototype);
-  }
-  return 'Object';
-}
-
-function isPromiseLike(value: object): boolean {
-  let prototype = getPrototypeOf(value);
-  for (let steps = 0; prototype !== null && steps < 100; steps += 1) {
-    if (prototype === PromisePrototype) {
-      return true;
-    }
-    prototype = prototype === ObjectPrototype ? null : getPrototypeOf(prototype);
-  }
-  return false;
-}
-
-/** An own property that is plainly a string. */
-function ownText(value: object, key: string): string | undefined {
-  const property = getOwnPropertyDescriptor(value, key);
-  return property !== undefined && typeof property.value === 'string' ? property.value : undefined;
 }
