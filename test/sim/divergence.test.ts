@@ -28,11 +28,13 @@ function changedTree(tree: Tree, chance: Chance): Tree {
   if (tree.tag === 'call') return chance.hits(0.5) ? { ...tree, n: tree.n + 1 } : { ...tree, name: 'other' };
   if (!('parts' in tree)) return { tag: 'seq', parts: [tree, { tag: 'call', name: 'read', n: 77 }] };
   const at = chance.below(tree.parts.length);
-  switch (chance.below(3)) {
+  switch (chance.below(4)) {
     case 0:
       return { ...tree, parts: tree.parts.toReversed() };
     case 1:
       return { ...tree, parts: tree.parts.filter((_, index) => index !== at) };
+    case 2:
+      return { ...tree, parts: tree.parts.flatMap((part, index) => (index === at ? [part, part] : [part])) };
     default:
       return {
         ...tree,
@@ -86,6 +88,10 @@ describe('a replay', () => {
         fc.integer(),
         fc.nat(12),
         fc.constantFrom<Change>(
+          'program',
+          'program',
+          'program',
+          'program',
           'program',
           'program',
           'arguments',

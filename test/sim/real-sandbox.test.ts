@@ -1,6 +1,6 @@
 /**
  * Random programs in real sandboxes: a core that answers in any order, decides, breaks down and leaves, and
- * sandboxes that are lost. SIM_REAL_CASES says how many (default 60), SIM_SEED which.
+ * sandboxes that are lost. SIM_REAL_CASES says how many (default 30), SIM_SEED which.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ import { MemoryStore } from './memory-store.ts';
 import { programTree, simBindings, textOf } from './programs.ts';
 import { Chance, type Turns } from './world.ts';
 
-const { SIM_REAL_CASES = '60', SIM_SEED: seed } = process.env;
+const { SIM_REAL_CASES = '30', SIM_SEED: seed } = process.env;
 const cases = Number(SIM_REAL_CASES);
 
 /** Lets each wait for a few turns of the event loop, more or less. */

@@ -94,13 +94,15 @@ export class SimAttempt implements SandboxAttempt {
   }
   #report({ calls, logs, end }: RealmStep): void {
     const delivered = this.#delivered;
+    // As the real one does: what comes before an end is a piece, and the end says that no rest follows.
+    const atRest = end === undefined;
     if (this.#hooks.inPieces?.() === true) {
       for (const call of calls) {
         this.#queue.push({ tag: 'Step', delivered, calls: [call], logs: [], atRest: false });
       }
-      this.#queue.push({ tag: 'Step', delivered, calls: [], logs, atRest: true });
-    } else {
-      this.#queue.push({ tag: 'Step', delivered, calls, logs, atRest: true });
+      this.#queue.push({ tag: 'Step', delivered, calls: [], logs, atRest });
+    } else if (atRest || calls.length > 0 || logs.length > 0) {
+      this.#queue.push({ tag: 'Step', delivered, calls, logs, atRest });
     }
     if (end !== undefined) {
       this.#queue.push({ tag: 'End', end: { ...endBase, ...end } });
