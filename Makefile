@@ -6,6 +6,8 @@ SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help setup start demo mongo test attacks sim bench bench-sandbox tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start demo mongo test bench tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start demo test sim tools lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +33,8 @@ attacks: setup ## Pass the tests of the sandbox and of everything that attacks i
 
 bench-sandbox: setup ## Measure locked processes against started ones and bare isolated-vm
 	node --no-warnings test/bench/sandbox.ts
+sim: setup ## Simulate 100,000 runs under crashes, cancels and changes (about half an hour)
+	SIM_CASES=100000 SIM_REAL_CASES=300 vitest run test/sim
 
 tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
 	tools/build-servers.sh
