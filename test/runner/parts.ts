@@ -63,6 +63,7 @@ export class Stream {
   readonly outcomes = new EventQueue<ReportedOutcome>();
   readonly abort = new AbortController();
   readonly #events: AsyncIterator<RunEvent>;
+  #next: Promise<IteratorResult<RunEvent>> | undefined;
 
   constructor(
     begin: (outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal) => AsyncIterable<RunEvent>,
@@ -70,9 +71,16 @@ export class Stream {
     this.#events = begin(this.outcomes, this.abort.signal)[Symbol.asyncIterator]();
   }
 
+  /** Resolves when there is a next event, without taking it. */
+  async peek(): Promise<void> {
+    this.#next ??= this.#events.next();
+    await this.#next;
+  }
+
   /** The next event. Throws what the stream throws. */
   async next(): Promise<RunEvent> {
-    const next = await this.#events.next();
+    const next = await (this.#next ?? this.#events.next());
+    this.#next = undefined;
     if (next.done === true) throw new Error('the stream has ended');
     return next.value;
   }

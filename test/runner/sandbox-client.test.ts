@@ -50,7 +50,7 @@ describe('runner on a real sandbox', () => {
     const { runner } = runnerOn({ sandbox: sandbox.client });
     const code = `
       let sum = 0;
-      for (let n = 0; n < 20; n++) sum += await apps.notes.read({ n });
+      for (let n = 0; n < 20; n++) sum += await apps.notes.read({ n, at: Date.now(), r: Math.random() });
       return sum;`;
     const waited = await play(
       (outcomes, signal) => runner.start(startOf(code), outcomes, signal),
