@@ -11,8 +11,10 @@ async function serve(config: CodeRunConfig): Promise<void> {
   const service = await startCodeRun(config, log);
   const { grpcAddress, httpAddress } = service;
   log.info({ grpcAddress, httpAddress }, 'listening');
+  // Heard before anyone is told that it listens: who is told may stop it at once.
+  const told = untilToldToStop();
   printReady({ grpcAddress, httpAddress });
-  await untilToldToStop();
+  await told;
   log.info({}, 'draining');
   await service.stop();
 }

@@ -16,9 +16,11 @@ async function serve(config: CodeRunConfig): Promise<void> {
   const { grpcAddress, httpAddress } = embedded.codeRun;
   const { turnedOn, enabled } = embedded;
   const ready = { grpcAddress, httpAddress, codeMode: enabled };
+  // Heard before anyone is told that it listens: who is told may stop it at once.
+  const told = untilToldToStop();
   if (command.opts()['json'] === true) printReady(ready);
   else print(greeting(ready, turnedOn));
-  await untilToldToStop();
+  await told;
   await embedded.stop();
 }
 

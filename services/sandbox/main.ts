@@ -10,8 +10,10 @@ async function serve(config: SandboxConfig): Promise<void> {
   const sandbox = await startSandbox(config, log);
   const { address, locked } = sandbox;
   log.info({ address, locked }, 'listening');
+  // Heard before anyone is told that it listens: who is told may stop it at once.
+  const told = untilToldToStop({ withStdin: config.exitWithStdin });
   printReady({ address, locked });
-  await untilToldToStop({ withStdin: config.exitWithStdin });
+  await told;
   log.info({}, 'draining');
   await sandbox.stop();
 }
