@@ -69,10 +69,6 @@ export const limits = {
   describeBytesMin: 1 * KiB,
   describeBytesMax: 1 * MiB,
   describeBytesDefault: 16 * KiB,
-  /** Capabilities of all connections of a catalog. */
-  capabilitiesMax: 50_000,
-  /** Raw name, URI or URI template of a capability. */
-  rawNameBytesMax: 4 * KiB,
   /** Levels of a schema that are read; a deeper part is unknown. */
   schemaDepthMax: 48,
   /** Parts of a schema that are read; the rest is unknown. */

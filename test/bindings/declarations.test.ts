@@ -1,10 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { convertSchema } from '../../services/code-run/bindings/schema/convert.ts';
 import { worldDeclarations } from '../../services/code-run/bindings/world.ts';
 import { toolsOf, wholeCatalog } from './catalogs.ts';
 import { accepts, brokenSamples, sampleOf, validatorOf } from './samples.ts';
 import { typeErrors } from './tsc.ts';
+
+// Thousands of schemas and programs: seconds of work, more where the machine is shared.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const catalog = wholeCatalog();
 const compiled = compileCatalog(catalog);
@@ -85,7 +88,7 @@ function explain(error: string, lines: readonly string[]): string {
 /** Where a schema holds schemas. */
 function partsOf(schema: unknown): unknown[] {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return [];
-  const said = schema as Record<string, unknown>;
+  const said: Record<string, unknown> & { items?: unknown; additionalProperties?: unknown } = { ...schema };
   const maps = ['properties', 'patternProperties', '$defs', 'definitions'].flatMap((key) =>
     Object.values(said[key] ?? {}),
   );
@@ -93,7 +96,7 @@ function partsOf(schema: unknown): unknown[] {
     const list = said[key];
     return Array.isArray(list) ? list : [];
   });
-  const parts = [...maps, ...lists, said['items'], said['additionalProperties']];
+  const parts = [...maps, ...lists, said.items, said.additionalProperties];
   return parts.filter((part) => typeof part === 'object' && part !== null && !Array.isArray(part));
 }
 

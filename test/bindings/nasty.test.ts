@@ -67,7 +67,7 @@ function memberOf(id: string): string {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`    ${bound?.binding.capability}(`));
   const end = lines.findIndex((line, index) => index >= start && line.includes('): Promise<'));
-  const types = lines.findIndex((line) => line === 'interface Apps {');
+  const types = lines.indexOf('interface Apps {');
   return [...lines.slice(0, types), ...lines.slice(start, end + 1)].join('\n');
 }
 

@@ -2,12 +2,35 @@
  * Samples of JSON Schemas, made without the converter under test, and judged by Ajv. `full` has every field to a
  * bounded depth, `least` only what must be there.
  */
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 
-type Schema = Record<string, unknown>;
+interface Schema {
+  [keyword: string]: unknown;
+  $ref?: unknown;
+  $schema?: unknown;
+  additionalProperties?: unknown;
+  allOf?: unknown;
+  anyOf?: unknown;
+  const?: unknown;
+  default?: unknown;
+  enum?: unknown;
+  examples?: unknown;
+  format?: unknown;
+  items?: unknown;
+  maxLength?: unknown;
+  minItems?: unknown;
+  minLength?: unknown;
+  not?: unknown;
+  oneOf?: unknown;
+  pattern?: unknown;
+  prefixItems?: unknown;
+  properties?: unknown;
+  required?: unknown;
+  type?: unknown;
+}
 
 const options = {
   strict: false,
@@ -28,9 +51,9 @@ function withFormats<T extends Ajv | Ajv2020>(ajv: T): T {
 /** A validator that takes what real servers send: mixed drafts, `nullable`, boolean limits of draft 04, required fields with defaults. */
 export function validatorOf(schemaJson: string): ValidateFunction {
   const schema = tamed(JSON.parse(schemaJson));
-  const isNewer = String(schema['$schema'] ?? '').includes('2020-12') || schemaJson.includes('"prefixItems"');
-  delete schema['$schema'];
-  return (isNewer ? newer : older).compile(schema);
+  const isNewer = String(schema.$schema ?? '').includes('2020-12') || schemaJson.includes('"prefixItems"');
+  delete schema.$schema;
+  return (isNewer ? newer : older).compile(schema as AnySchema);
 }
 
 export function accepts(validate: ValidateFunction, sample: unknown): boolean {
@@ -61,6 +84,7 @@ function tamed(schema: unknown): Schema {
 export type Fullness = 'full' | 'least';
 
 const levelsMax = 4;
+const otherKey = 'other';
 /** Nothing that fits: the part is left out if it may be. */
 const nothing = Symbol('nothing');
 
@@ -85,9 +109,9 @@ class Sampler {
       return given === false ? nothing : 'anything';
     const schema = this.#flat(given as Schema, 0);
     if (schema === undefined) return nothing;
-    if ('const' in schema) return schema['const'];
-    if (Array.isArray(schema['enum'])) {
-      const values = schema['enum'].filter((value) => isOfType(value, schema['type']));
+    if ('const' in schema) return schema.const;
+    if (Array.isArray(schema.enum)) {
+      const values = schema.enum.filter((value) => isOfType(value, schema.type));
       return values.length === 0 ? nothing : values[0];
     }
     switch (typeOf(schema)) {
@@ -136,21 +160,21 @@ class Sampler {
   }
 
   #list(schema: Schema, level: number): unknown {
-    const prefix = schema['prefixItems'] ?? (Array.isArray(schema['items']) ? schema['items'] : undefined);
+    const prefix = schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined);
     if (Array.isArray(prefix)) return prefix.map((part) => this.make(part, level + 1));
-    const least = typeof schema['minItems'] === 'number' ? schema['minItems'] : 0;
+    const least = typeof schema.minItems === 'number' ? schema.minItems : 0;
     if (level >= levelsMax && least === 0) return [];
     const count = Math.max(least, this.#fullness === 'full' ? 1 : 0);
     const items = Array.from({ length: count }, (_, index) =>
-      vary(this.make(schema['items'] ?? true, level + 1), index),
+      vary(this.make(schema.items ?? true, level + 1), index),
     );
     return items.includes(nothing) ? [] : items;
   }
 
   #object(schema: Schema, level: number): unknown {
-    const required = new Set((schema['required'] as string[] | undefined) ?? []);
+    const required = new Set((schema.required as string[] | undefined) ?? []);
     const sample: Schema = {};
-    for (const [key, part] of Object.entries((schema['properties'] ?? {}) as Schema)) {
+    for (const [key, part] of Object.entries((schema.properties ?? {}) as Schema)) {
       const defaulted = typeof part === 'object' && part !== null && 'default' in part;
       const needed = required.has(key) && !defaulted;
       if (!needed && (this.#fullness === 'least' || level >= levelsMax)) continue;
@@ -159,9 +183,9 @@ class Sampler {
       if (value !== nothing)
         Object.defineProperty(sample, key, { value, enumerable: true, configurable: true, writable: true });
     }
-    const others = schema['additionalProperties'];
+    const others = schema.additionalProperties;
     for (const key of required) {
-      if (Object.hasOwn(sample, key) || Object.hasOwn((schema['properties'] ?? {}) as Schema, key)) continue;
+      if (Object.hasOwn(sample, key) || Object.hasOwn((schema.properties ?? {}) as Schema, key)) continue;
       sample[key] = this.make(others ?? true, level + 1);
     }
     if (
@@ -171,7 +195,7 @@ class Sampler {
       !('propertyNames' in schema)
     ) {
       const value = this.make(others, level + 1);
-      if (value !== nothing) sample['other'] = value;
+      if (value !== nothing) sample[otherKey] = value;
     }
     return sample;
   }
@@ -188,9 +212,7 @@ function typeOf(schema: Schema): string | undefined {
 }
 
 function isImpossible(choice: Schema): boolean {
-  return (
-    'not' in choice && typeof choice['not'] === 'object' && Object.keys(choice['not'] ?? {}).length === 0
-  );
+  return 'not' in choice && typeof choice.not === 'object' && Object.keys(choice.not ?? {}).length === 0;
 }
 
 function isOfType(value: unknown, type: unknown): boolean {
@@ -203,22 +225,22 @@ function merge(a: Schema | undefined, b: Schema | undefined): Schema | undefined
   if (a === undefined || b === undefined) return undefined;
   const both: Schema = { ...a, ...b };
   if ('type' in a && 'type' in b) {
-    const allowed = [b['type']].flat();
-    const types = [a['type']].flat().filter((type) => allowed.includes(type));
+    const allowed = [b.type].flat();
+    const types = [a.type].flat().filter((type) => allowed.includes(type));
     if (types.length === 0) return undefined;
-    both['type'] = types;
+    both.type = types;
   }
   if ('properties' in a && 'properties' in b) {
-    const properties: Schema = { ...(a['properties'] as Schema) };
-    for (const [key, part] of Object.entries(b['properties'] as Schema)) {
+    const properties: Schema = { ...(a.properties as Schema) };
+    for (const [key, part] of Object.entries(b.properties as Schema)) {
       properties[key] = key in properties ? { allOf: [properties[key], part] } : part;
     }
-    both['properties'] = properties;
+    both.properties = properties;
   }
-  if ('required' in a && 'required' in b) both['required'] = [a['required'], b['required']].flat();
-  if (Array.isArray(a['enum']) && Array.isArray(b['enum'])) {
-    const allowed = b['enum'];
-    both['enum'] = a['enum'].filter((value) => allowed.includes(value));
+  if ('required' in a && 'required' in b) both.required = [a.required, b.required].flat();
+  if (Array.isArray(a.enum) && Array.isArray(b.enum)) {
+    const allowed = b.enum;
+    both.enum = a.enum.filter((value) => allowed.includes(value));
   }
   return both;
 }
@@ -247,8 +269,8 @@ function text(schema: Schema): unknown {
     const known = [
       'text',
       byFormat[String(format)],
-      schema['default'],
-      ...((schema['examples'] as unknown[]) ?? []),
+      schema.default,
+      ...((schema.examples as unknown[]) ?? []),
     ];
     const expression = new RegExp(pattern, 'u');
     const fits = (one: unknown): boolean =>
@@ -297,7 +319,7 @@ function vary(value: unknown, index: number): unknown {
 /** Samples with one thing wrong that a type can tell: a field is missing, or is of another type. */
 export function brokenSamples(schemaJson: string, validate: ValidateFunction): Schema[] {
   const sample = sampleOf(schemaJson, 'full') as Schema;
-  const properties = (JSON.parse(schemaJson) as Schema)['properties'] ?? {};
+  const properties = (JSON.parse(schemaJson) as Schema).properties ?? {};
   const known = Object.keys(sample).filter((key) => Object.hasOwn(properties, key));
   const without = known
     .map((key) => Object.fromEntries(Object.entries(sample).filter(([other]) => other !== key)))

@@ -1,30 +1,23 @@
 /**
- * A catalog made ready: its table at once, what costs more when it is first asked for. Holds no secret and
- * never changes, so it may be shared by runs.
+ * A catalog made ready: its table at once, what costs more when it is first asked for. It never changes, so runs
+ * share it; who keeps it bounds how many are kept.
  */
-import { createHash } from 'node:crypto';
-import { toBinary } from '@bufbuild/protobuf';
-import { type Catalog, CatalogSchema } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
+import type { Catalog } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import type { Binding } from '../core/model.ts';
 import { type ConnectionFile, connectionFiles } from './files.ts';
-import { BindingTable, type BoundCapability, bindCapabilities } from './table.ts';
+import { SearchIndex } from './search.ts';
+import { BindingTable, bindCapabilities } from './table.ts';
 import { worldDeclarations } from './world.ts';
 
 export class CompiledCatalog {
-  /** SHA-256 of the catalog as sent, lower-case hexadecimal. */
-  readonly digest: string;
-  /** What the catalog takes as sent, in bytes. */
-  readonly bytes: number;
-  readonly bindings: readonly Binding[];
   readonly table: BindingTable;
+  readonly bindings: readonly Binding[];
   #files: readonly ConnectionFile[] | undefined;
+  #index: SearchIndex | undefined;
 
   constructor(catalog: Catalog) {
-    const sent = toBinary(CatalogSchema, catalog);
-    this.digest = createHash('sha256').update(sent).digest('hex');
-    this.bytes = sent.byteLength;
     this.table = new BindingTable(bindCapabilities(catalog));
-    this.bindings = this.table.all.map((bound: BoundCapability) => bound.binding);
+    this.bindings = this.table.all.map((bound) => bound.binding);
   }
 
   /** One declaration file for each connection. */
@@ -36,6 +29,11 @@ export class CompiledCatalog {
   /** Everything a program may use, as one text: what a program is checked against. */
   get declarations(): string {
     return [worldDeclarations, ...this.files.map((file) => file.text)].join('\n');
+  }
+
+  get index(): SearchIndex {
+    this.#index ??= new SearchIndex(this.table.all);
+    return this.#index;
   }
 }
 

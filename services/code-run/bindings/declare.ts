@@ -177,7 +177,7 @@ export function printDeclaration(
   const name = keyText(declaration.bound.binding.capability);
   const result = structured === undefined ? resultName : `${resultName}<${printer.type(structured, indent)}>`;
   const member = `${comment}${indent}${name}(${parameter(declaration, printer, indent)}): Promise<${result}>;\n`;
-  return { types: printer.definitions(''), member };
+  return { types: printer.definitions(), member };
 }
 
 function parameter({ argument, argumentOptional }: Declaration, printer: Printer, indent: string): string {

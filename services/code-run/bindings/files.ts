@@ -51,13 +51,17 @@ function fileText(
 }
 
 /** "Work calendar: what it is for, in its own words." */
-export function connectionComment(bounds: readonly BoundCapability[], indent: string): string {
+export function connectionComment(
+  bounds: readonly BoundCapability[],
+  indent: string,
+  charsMax: number = limits.capabilityDocCharsMax,
+): string {
   const connection = bounds[0]?.connection;
   if (connection === undefined) return '';
   const text = [connection.name, connection.description]
     .map((part) => visible(part).trim())
     .filter((part) => part !== '');
-  return commentOf({ text: text.join(': '), tags: [] }, indent, limits.capabilityDocCharsMax);
+  return commentOf({ text: text.join(': '), tags: [] }, indent, charsMax);
 }
 
 function countRaws(all: readonly BoundCapability[]): Map<string, number> {

@@ -2,8 +2,9 @@
  * What every program finds besides its connections, as TypeScript: the shape of results, the errors of calls
  * and the globals. Stands beside the standard library of `lib: esnext`.
  */
+import type { CapabilityKind } from '../core/model.ts';
 
-/** Results in the shape of the Model Context Protocol. Shown to agents. */
+/** Results in the shape of the Model Context Protocol. */
 export const resultDeclarations = `/** What a tool gives: exactly what the app sent. */
 interface ToolResult<Structured = unknown> {
   /** Mostly text: result.content[0].text */
@@ -58,19 +59,37 @@ interface GetPromptResult {
 }
 `;
 
-/** The errors of calls. Shown to agents. */
+/** The same in few words, as far as `kinds` need it: for texts that stand alone. */
+export function briefResults(kinds: readonly CapabilityKind[]): string {
+  const has = (...wanted: CapabilityKind[]) => kinds.some((kind) => wanted.includes(kind));
+  return [
+    has('tool')
+      ? 'interface ToolResult<T = unknown> { content: Content[]; structuredContent: T; isError?: boolean }\n'
+      : '',
+    has('resource', 'resourceTemplate')
+      ? 'interface ReadResourceResult { contents: ResourceContent[] }\n'
+      : '',
+    has('prompt') ? 'interface GetPromptResult { messages: { role: string; content: Content }[] }\n' : '',
+    has('tool', 'prompt')
+      ? 'interface Content { type: string; text: string; data?: string; mimeType?: string; resource?: ResourceContent }\n'
+      : '',
+    'interface ResourceContent { uri: string; mimeType?: string; text: string; blob?: string }\n',
+  ].join('');
+}
+
+/** The errors of calls: globals, so that a program may ask for the name or for instanceof. */
 export const errorDeclarations = `/** A decider did not allow the call. */
-interface AppCallDenied extends Error {
-  name: "AppCallDenied";
+declare class AppCallDenied extends Error {
+  readonly name: "AppCallDenied";
   /** "work_calendar.list_events" */
-  binding: string;
+  readonly binding: string;
 }
 
 /** The call failed. A tool that says isError did not fail in this sense. */
-interface AppCallFailed extends Error {
-  name: "AppCallFailed";
-  binding: string;
-  reason:
+declare class AppCallFailed extends Error {
+  readonly name: "AppCallFailed";
+  readonly binding: string;
+  readonly reason:
     | "ToolError"
     | "Timeout"
     | "Unavailable"
@@ -83,10 +102,10 @@ interface AppCallFailed extends Error {
 }
 
 /** The app needs more input; it is given to the app operation, outside the code. */
-interface AppInputRequired extends Error {
-  name: "AppInputRequired";
-  binding: string;
-  operationId: string;
+declare class AppInputRequired extends Error {
+  readonly name: "AppInputRequired";
+  readonly binding: string;
+  readonly operationId: string;
 }
 `;
 

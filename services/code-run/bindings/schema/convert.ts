@@ -213,7 +213,8 @@ class Converter {
 
   #typed(schema: JsonObject, depth: number): Type {
     const said = own(schema, 'type');
-    const names = Array.isArray(said) ? said : typeof said === 'string' ? [said] : [];
+    if (typeof said === 'string') return this.#ofType(said, schema, depth);
+    const names = Array.isArray(said) ? said : [];
     if (names.length > 0) return this.#algebra.union(names.map((name) => this.#ofType(name, schema, depth)));
     const structures: Type[] = [];
     if (objectKeywords.some((keyword) => Object.hasOwn(schema, keyword)))
@@ -306,10 +307,10 @@ class Converter {
     return this.#behind(schema).some((part) => Object.hasOwn(part, 'default'));
   }
 
-  /** The doc of a part that only points elsewhere. */
+  /** The doc of what a part stands for. */
   #docBehind(schema: unknown): Doc {
     const [, ...others] = this.#behind(schema);
-    return others.map(docOf).find((doc) => doc.text !== '') ?? noDoc;
+    return others.map(docOf).reduce(docOrElse, noDoc);
   }
 
   /** A schema and those it stands for: through references, and through wrappers of one, null aside. */
@@ -330,10 +331,9 @@ class Converter {
       return target.tag === 'Found' ? target.schema : undefined;
     }
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-      const parts = (ownList(schema, keyword) ?? []).filter(
-        (part) => !isObject(part) || own(part, 'type') !== 'null',
-      );
-      if (parts.length === 1) return parts[0];
+      const parts = ownList(schema, keyword) ?? [];
+      const others = keyword === 'allOf' ? parts : parts.filter((part) => !isNull(part));
+      if (others.length === 1) return others[0];
     }
     return undefined;
   }
@@ -361,6 +361,10 @@ class Converter {
       return this.#algebra.union(values.map((value) => literalOf(value, 0)));
     return this.#algebra.union(values.map(wideOf));
   }
+}
+
+function isNull(schema: unknown): boolean {
+  return isObject(schema) && own(schema, 'type') === 'null';
 }
 
 /** The type of a value, not the value. */

@@ -30,6 +30,7 @@ const tagKeywords = [
 ] as const;
 
 const valueCharsMax = 200;
+const briefCharsMax = 140;
 const examplesMax = 3;
 const valuesShownMax = 5;
 
@@ -45,9 +46,9 @@ export function docOf(schema: unknown): Doc {
   return { text: lines.join('\n'), tags: tagsOf(schema) };
 }
 
-/** A doc of its own, or else that of the part it stands for. */
+/** A doc, and what that of the part it stands for adds. */
 export function docOrElse(doc: Doc, other: Doc): Doc {
-  return doc.text === '' ? { text: other.text, tags: doc.tags.length === 0 ? other.tags : doc.tags } : doc;
+  return { text: doc.text || other.text, tags: [...new Set([...doc.tags, ...other.tags])] };
 }
 
 function tagsOf(schema: JsonObject): string[] {
@@ -134,6 +135,13 @@ export function cut(text: string, charsMax: number): string {
     .slice(0, charsMax)
     .toWellFormed()
     .replace(/\ufffd$/, '')}… (${text.length.toLocaleString('en-US')} characters)`;
+}
+
+/** The first sentence of a text, or its first line. */
+export function briefly(text: string): string {
+  const [line = ''] = text.split('\n');
+  const [sentence = line] = line.match(/^.*?[.!?。！？](?=\s|$)/) ?? [];
+  return cut(sentence, briefCharsMax);
 }
 
 /** The comment of a doc, with a line break at its end; nothing for nothing. */

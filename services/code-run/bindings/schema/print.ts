@@ -5,7 +5,7 @@
 import { limits } from '../../../shared/limits.ts';
 import { wordsOf } from '../names.ts';
 import { Algebra } from './algebra.ts';
-import { commentOf, cut } from './doc.ts';
+import { briefly, commentOf } from './doc.ts';
 import { type Definition, type Doc, never, noDoc, type ObjectType, partsOf, type Type } from './type.ts';
 
 /** How much is said. */
@@ -19,7 +19,6 @@ export interface Detail {
 export const fullDetail: Detail = { docs: 'full', levelsMax: Number.POSITIVE_INFINITY };
 
 const lineCharsMax = 90;
-const briefCharsMax = 120;
 /** A shared part that is shorter is written where it stands. */
 const namedCharsMin = 50;
 const indentStep = '  ';
@@ -30,6 +29,8 @@ export class Printer {
   readonly #prefix: string;
   readonly #names = new Map<Definition, string>();
   readonly #taken: Set<string>;
+  /** Definitions whose names were written. */
+  readonly #written = new Set<Definition>();
   #namesWritten = 0;
   #level = 0;
   #chars = 0;
@@ -46,14 +47,20 @@ export class Printer {
     }
   }
 
-  /** The named definitions: "type Node = …;" each. */
-  definitions(indent: string): string {
-    return [...this.#names]
-      .map(([definition, name]) => {
-        const text = this.type(definition.type ?? never, indent);
-        return `${this.comment(definition.doc, indent)}${indent}type ${name} = ${text};\n`;
-      })
-      .join('');
+  /** The definitions that were named in what was written, and those they name: "type Node = …;" each. */
+  definitions(): string {
+    const texts = new Map<Definition, string>();
+    for (let before = -1; before < texts.size; ) {
+      before = texts.size;
+      for (const [definition, name] of this.#names) {
+        if (!this.#written.has(definition) || texts.has(definition)) continue;
+        this.#level = 1;
+        const text = this.type(definition.type ?? never, '');
+        texts.set(definition, `${this.comment(definition.doc, '')}type ${name} = ${text};\n`);
+      }
+    }
+    this.#level = 0;
+    return [...this.#names.keys()].map((definition) => texts.get(definition) ?? '').join('');
   }
 
   comment(doc: Doc, indent: string, charsMax?: number): string {
@@ -101,7 +108,9 @@ export class Printer {
       case 'named': {
         const name = this.#names.get(type.definition);
         if (name === undefined) return this.type(type.definition.type ?? never, indent);
+        if (this.#level >= this.#detail.levelsMax) return 'unknown /* cut to fit */';
         this.#namesWritten += 1;
+        this.#written.add(type.definition);
         return name;
       }
     }
@@ -200,12 +209,6 @@ function countUses(types: readonly Type[]): Map<Definition, number> {
     }
   }
   return new Map(finished.map((definition) => [definition, uses.get(definition) ?? 0]));
-}
-
-function briefly(text: string): string {
-  const [line = ''] = text.split('\n');
-  const [sentence = line] = line.match(/^.*?[.!?。！？](?=\s|$)/) ?? [];
-  return cut(sentence, briefCharsMax);
 }
 
 /** "RichText" from any text; "Part" where nothing of it is ASCII. */

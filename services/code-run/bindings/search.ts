@@ -1,0 +1,170 @@
+/**
+ * Search over the bindings of a catalog: ranked by words, with endings, beginnings, typing errors and words alike
+ * allowed for. The same catalog and words give the same order everywhere.
+ */
+import MiniSearch, { type Query } from 'minisearch';
+import { compareText, wordsOf } from './names.ts';
+import { isObject, own, ownObject } from './schema/json.ts';
+import type { BoundCapability } from './table.ts';
+import { templateVariables } from './uri-template.ts';
+import { groupOf, questionWordsOf, searchWords } from './words.ts';
+
+/** What is searched, and how much a word there counts. */
+const boost = { name: 5, title: 2.5, connection: 2.5, arguments: 1, description: 1 };
+
+/** Text of one description that is searched; what comes later says little about the capability. */
+const descriptionCharsMax = 600;
+const fieldsMax = 60;
+/** A word alike counts less than the word itself. */
+const alikeWeight = 0.35;
+/** Of a word that only begins so, and of one with typing errors. */
+const weights = { prefix: 0.5, fuzzy: 0.5 };
+const guessedCharsMin = 3;
+/** What is lost by a name of which nothing was asked for: it does something else besides. */
+const unspokenWeight = 0.7;
+
+interface Document {
+  readonly id: number;
+  readonly name: string;
+  readonly title: string;
+  readonly connection: string;
+  readonly arguments: string;
+  readonly description: string;
+}
+
+export interface Hit {
+  readonly bound: BoundCapability;
+  readonly score: number;
+}
+
+export class SearchIndex {
+  readonly #all: readonly BoundCapability[];
+  readonly #index: MiniSearch<Document>;
+  /** The words of each raw name, words alike as one. */
+  readonly #names: readonly (readonly string[])[];
+  /** Every word that is in the index. */
+  readonly #words = new Set<string>();
+
+  constructor(all: readonly BoundCapability[]) {
+    this.#all = all;
+    this.#names = all.map(({ binding }) =>
+      wordsOf(binding.rawName).flatMap((word) => searchWords(word).map((one) => groupOf(one) ?? one)),
+    );
+    this.#index = new MiniSearch<Document>({
+      fields: Object.keys(boost),
+      tokenize: (text, field) => this.#indexed(text, field === 'name' || field === 'title'),
+      processTerm: (term) => term,
+    });
+    this.#index.addAll(all.map(documentOf));
+  }
+
+  /** The best first; equal ones by name. */
+  search(text: string, only: (bound: BoundCapability) => boolean = () => true): Hit[] {
+    const words = questionWordsOf(text, (word) => this.#words.has(word));
+    if (words.length === 0) return [];
+    const asked = new Set(words.map((word) => groupOf(word) ?? word));
+    return this.#index
+      .search({ combineWith: 'OR', queries: words.flatMap((word) => this.#queriesFor(word)) })
+      .flatMap(({ id, score, queryTerms }): Hit[] => {
+        const bound = this.#all[id];
+        if (bound === undefined || !only(bound)) return [];
+        // Two words met are worth more than one word met twice as well.
+        const met = words.filter(
+          (word) => queryTerms.includes(word) || queryTerms.includes(groupOf(word) ?? word),
+        );
+        const spoken = shareOf(this.#names[id] ?? [], asked);
+        return [
+          { bound, score: score * (met.length / words.length) ** 2 * (1 - unspokenWeight * (1 - spoken)) },
+        ];
+      })
+      .sort((a, b) => b.score - a.score || compareText(a.bound.name, b.bound.name));
+  }
+
+  /** A word as it stands, or a word alike; begun or with typing errors only if nothing has it as it stands. */
+  #queriesFor(word: string): Query[] {
+    const options = {
+      boost,
+      weights,
+      tokenize: (term: string) => [term],
+      processTerm: (term: string) => term,
+    };
+    const known = this.#words.has(word) || word.length < guessedCharsMin;
+    const own: Query = { ...options, queries: [word], ...(known ? {} : { prefix: true, fuzzy: 0.2 }) };
+    const group = groupOf(word);
+    return group === undefined
+      ? [own]
+      : [own, { ...options, queries: [group], boostTerm: () => alikeWeight }];
+  }
+
+  /** Words alike are looked for where a few words say what the capability does. */
+  #indexed(text: string, brief: boolean): string[] {
+    const words = searchWords(text);
+    for (const word of words) this.#words.add(word);
+    if (!brief) return words;
+    return [...words, ...new Set(words.flatMap((word) => groupOf(word) ?? []))];
+  }
+}
+
+/** How much of a name is in the question. */
+function shareOf(name: readonly string[], asked: ReadonlySet<string>): number {
+  return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length;
+}
+
+function documentOf(bound: BoundCapability, id: number): Document {
+  const { binding, connection, capability } = bound;
+  const said = saidOf(capability);
+  return {
+    id,
+    name: binding.rawName,
+    title: said.title,
+    connection: connection.name,
+    arguments: said.fields.slice(0, fieldsMax).join(' '),
+    description: said.description.slice(0, descriptionCharsMax),
+  };
+}
+
+interface Said {
+  readonly title: string;
+  readonly description: string;
+  readonly fields: readonly string[];
+}
+
+function saidOf(capability: BoundCapability['capability']): Said {
+  switch (capability.kind) {
+    case 'tool': {
+      const { title, description, inputSchemaJson } = capability.tool;
+      return { title, description, fields: fieldsOf(inputSchemaJson) };
+    }
+    case 'resource': {
+      const { title, description, uri } = capability.resource;
+      return { title, description: `${description} ${uri}`, fields: [] };
+    }
+    case 'resourceTemplate': {
+      const { title, description, uriTemplate } = capability.template;
+      const fields = templateVariables(uriTemplate).map((variable) => variable.name);
+      return { title, description: `${description} ${uriTemplate}`, fields };
+    }
+    case 'prompt': {
+      const { title, description } = capability.prompt;
+      return { title, description, fields: capability.prompt.arguments.map((argument) => argument.name) };
+    }
+  }
+}
+
+/** Names of the arguments, and of what is right inside them. */
+function fieldsOf(schemaJson: string): string[] {
+  let schema: unknown;
+  try {
+    schema = schemaJson === '' ? undefined : JSON.parse(schemaJson);
+  } catch {
+    return [];
+  }
+  const properties = isObject(schema) ? Object.entries(ownObject(schema, 'properties') ?? {}) : [];
+  const inner = properties.flatMap(([, part]) => {
+    const items = isObject(part) ? own(part, 'items') : undefined;
+    return [part, items].flatMap((one) =>
+      isObject(one) ? Object.keys(ownObject(one, 'properties') ?? {}) : [],
+    );
+  });
+  return [...properties.map(([key]) => key), ...inner];
+}
