@@ -1,18 +1,18 @@
 /** Prepares a catalog: its table of names, and what can be asked of it. */
 import type { Catalog } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import { AppError } from '../../shared/errors.ts';
-import { bindCatalog } from '../bindings/table.ts';
+import { compileCatalog } from '../bindings/compile.ts';
+import { describeBindings, summaries } from '../bindings/describe.ts';
 import type { CatalogTools } from './catalog-contract.ts';
 
 export function catalogTools(catalog: Catalog): CatalogTools {
-  const bindings = bindCatalog(catalog);
-  const notYet = () => {
-    throw new AppError('UNAVAILABLE', 'declarations are not there yet');
-  };
+  const compiled = compileCatalog(catalog);
   return {
-    bindings,
-    summaries: () => bindings.map((binding) => ({ binding, summary: '' })),
-    describe: notYet,
-    check: notYet,
+    bindings: compiled.bindings,
+    summaries: () => summaries(compiled),
+    describe: (query) => describeBindings(compiled, query),
+    check: () => {
+      throw new AppError('UNAVAILABLE', 'the check of programs is not there yet');
+    },
   };
 }
