@@ -250,6 +250,21 @@ describe('a schema becomes a type:', () => {
   });
 });
 
+describe('a definition', () => {
+  it('is named after itself, or after the field where its name says nothing', () => {
+    const part = (key: string) => ({
+      properties: { [key]: { type: 'array', items: { $ref: `#/$defs/${key}` } } },
+    });
+    const schema = {
+      properties: { parts: { $ref: '#/$defs/__schema0' }, tree: { $ref: '#/$defs/tree_node' } },
+      $defs: { __schema0: part('__schema0'), tree_node: part('tree_node') },
+    };
+    expect(textOf(schema)).toBe(
+      'type TParts = { __schema0?: TParts[] }; type TTreeNode = { tree_node?: TTreeNode[] }; { parts?: TParts; tree?: TTreeNode }',
+    );
+  });
+});
+
 describe('a field with a default', () => {
   const schema = {
     properties: {

@@ -47,8 +47,6 @@ const declaredMax = 8;
 const listedMax = 24;
 /** About what one answer takes; a small budget has room for few. */
 const answerBytes = 400;
-/** What is worth less than this part of the best answer is no answer. */
-const goodShare = 0.1;
 /** Below this share a declaration would say less than a line. */
 const declarationBytesMin = 150;
 
@@ -124,11 +122,10 @@ function searched(
     const text = `Nothing matches ${quoted(query)}. Use other words, or {} for an overview.\n`;
     return { text: cutTo(text, bytesMax), bindings: [], leftOut: 0 };
   }
-  const good = hits.filter((hit) => hit.score >= (hits[0]?.score ?? 0) * goodShare);
   const count = Math.min(listedMax, Math.ceil(bytesMax / answerBytes));
-  const shown = good.slice(0, count).map((hit) => hit.bound);
+  const shown = hits.slice(0, count).map((hit) => hit.bound);
   const best = shown.slice(0, declaredMax).map((bound) => bound.name);
-  return declared(shown, `// Best first: ${best.join(', ')}\n`, good.length - shown.length, bytesMax);
+  return declared(shown, `// Best first: ${best.join(', ')}\n`, hits.length - shown.length, bytesMax);
 }
 
 /** Declarations of `bounds`, as full as they fit; `more` matched besides. */

@@ -20,6 +20,10 @@ const alikeWeight = 0.35;
 /** Of a word that only begins so, and of one with typing errors. */
 const weights = { prefix: 0.5, fuzzy: 0.5 };
 const guessedCharsMin = 3;
+/** Words of a question that are looked for: one bit each. */
+const wordsMax = 30;
+/** What is worth less than this part of the best answer is no answer. */
+const goodShare = 0.1;
 /** What is lost by a name of which nothing was asked for: it does something else besides. */
 const unspokenWeight = 0.7;
 
@@ -50,33 +54,38 @@ export class SearchIndex {
     this.#names = all.map(({ binding }) =>
       wordsOf(binding.rawName).flatMap((word) => searchWords(word).map((one) => groupOf(one) ?? one)),
     );
+    const known = new Map<string, string[]>();
     this.#index = new MiniSearch<Document>({
       fields: Object.keys(boost),
-      tokenize: (text, field) => this.#indexed(text, field === 'name' || field === 'title'),
+      tokenize: (text, field) => this.#indexed(text, field === 'name' || field === 'title', known),
       processTerm: (term) => term,
     });
     this.#index.addAll(all.map(documentOf));
   }
 
-  /** The best first; equal ones by name. */
+  /** The best first, equal ones by name; without what is far worse than the best. */
   search(text: string, only: (bound: BoundCapability) => boolean = () => true): Hit[] {
-    const words = questionWordsOf(text, (word) => this.#words.has(word));
+    const words = questionWordsOf(text, (word) => this.#words.has(word)).slice(0, wordsMax);
     if (words.length === 0) return [];
+    const found = this.#index.search({
+      combineWith: 'OR',
+      queries: words.flatMap((word) => this.#queriesFor(word)),
+    });
+    const bits = bitsOf(words);
     const asked = new Set(words.map((word) => groupOf(word) ?? word));
-    return this.#index
-      .search({ combineWith: 'OR', queries: words.flatMap((word) => this.#queriesFor(word)) })
-      .flatMap(({ id, score, queryTerms }): Hit[] => {
-        const bound = this.#all[id];
-        if (bound === undefined || !only(bound)) return [];
-        // Two words met are worth more than one word met twice as well.
-        const met = words.filter(
-          (word) => queryTerms.includes(word) || queryTerms.includes(groupOf(word) ?? word),
-        );
-        const spoken = shareOf(this.#names[id] ?? [], asked);
-        return [
-          { bound, score: score * (met.length / words.length) ** 2 * (1 - unspokenWeight * (1 - spoken)) },
-        ];
-      })
+    const hits: Hit[] = [];
+    let best = 0;
+    for (const { id, score, queryTerms } of found) {
+      const bound = this.#all[id];
+      // Two words met are worth more than one word met twice as well.
+      const most = score * (countBits(queryTerms, bits) / words.length) ** 2;
+      if (bound === undefined || most < best * goodShare || !only(bound)) continue;
+      const worth = most * (1 - unspokenWeight * (1 - shareOf(this.#names[id] ?? [], asked)));
+      best = Math.max(best, worth);
+      hits.push({ bound, score: worth });
+    }
+    return hits
+      .filter((hit) => hit.score >= best * goodShare)
       .sort((a, b) => b.score - a.score || compareText(a.bound.name, b.bound.name));
   }
 
@@ -97,12 +106,30 @@ export class SearchIndex {
   }
 
   /** Words alike are looked for where a few words say what the capability does. */
-  #indexed(text: string, brief: boolean): string[] {
-    const words = searchWords(text);
+  #indexed(text: string, brief: boolean, known: Map<string, string[]>): string[] {
+    const words = searchWords(text, known);
     for (const word of words) this.#words.add(word);
     if (!brief) return words;
     return [...words, ...new Set(words.flatMap((word) => groupOf(word) ?? []))];
   }
+}
+
+/** For each word, and for the group it is in, a bit. */
+function bitsOf(words: readonly string[]): Map<string, number> {
+  const bits = new Map<string, number>();
+  for (const [index, word] of words.entries()) {
+    for (const term of [word, groupOf(word) ?? word]) bits.set(term, (bits.get(term) ?? 0) | (1 << index));
+  }
+  return bits;
+}
+
+/** How many words the terms stand for. */
+function countBits(terms: readonly string[], bits: ReadonlyMap<string, number>): number {
+  let met = 0;
+  for (const term of terms) met |= bits.get(term) ?? 0;
+  let count = 0;
+  for (; met !== 0; met &= met - 1) count += 1;
+  return count;
 }
 
 /** How much of a name is in the question. */

@@ -19,13 +19,20 @@ const dull = new Set(
   ).split(' '),
 );
 
-/** The words of a text, as they are in the index; in the order of the text. "GitHub" is git, hub and github. */
-export function searchWords(text: string): string[] {
-  return (text.match(runs) ?? []).flatMap((run) =>
-    plainWords(run)
+/**
+ * The words of a text, as they are in the index; in the order of the text. "GitHub" is git, hub and github.
+ * `known` keeps the words of each run of letters, for whoever reads many texts.
+ */
+export function searchWords(text: string, known: Map<string, string[]> = new Map()): string[] {
+  return (text.match(runs) ?? []).flatMap((run) => {
+    const before = known.get(run);
+    if (before !== undefined) return before;
+    const words = plainWords(run)
       .filter((word) => !dull.has(word))
-      .map(stem),
-  );
+      .map(stem);
+    known.set(run, words);
+    return words;
+  });
 }
 
 /**

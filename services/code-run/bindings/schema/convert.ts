@@ -64,6 +64,9 @@ const arrayKeywords = [
   'uniqueItems',
 ];
 
+/** Names that a program gave to a definition: "__schema0". */
+const saysNothing = /^_*(schema|def|definition|ref|type|model)?_*\d*$/i;
+
 /** Names that servers write although JSON Schema has others. */
 const misnamedTypes: Readonly<Record<string, string>> = {
   int: 'integer',
@@ -89,6 +92,8 @@ class Converter {
   /** Definitions being read between which and here no object or list lies. */
   #unguarded = new Set<Definition>();
   #nodes = 0;
+  /** The field that is being read. */
+  #field = '';
 
   constructor(root: unknown, direction: Direction) {
     this.#root = root;
@@ -117,7 +122,7 @@ class Converter {
     }
     const definition: Definition = {
       number: this.#definitions.size,
-      hint,
+      hint: saysNothing.test(hint) ? this.#field : hint,
       doc: docOf(schema),
       type: undefined,
       recursive: false,
@@ -253,6 +258,7 @@ class Converter {
     const rest = this.#rest(schema, depth);
     const fields = new Map<string, Field>();
     for (const [key, part] of Object.entries(ownObject(schema, 'properties') ?? {})) {
+      this.#field = key;
       fields.set(key, {
         type: this.#below(part, depth),
         optional: !required.has(key) || (this.#direction === 'argument' && this.#hasDefault(part)),

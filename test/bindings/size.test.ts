@@ -1,0 +1,104 @@
+/**
+ * 5,000 tools: what it costs to have them. Processor time is compared, with room for a slow and shared machine; the
+ * numbers of a quiet one are in docs/bindings.md. BINDINGS_MEASURE=1 prints what was measured.
+ */
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import { CatalogSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
+import { type CompiledCatalog, compileCatalog } from '../../services/code-run/bindings/compile.ts';
+import { describeBindings } from '../../services/code-run/bindings/describe.ts';
+import { limits } from '../../services/shared/limits.ts';
+import { catalogOf, toolsOf, wholeCatalog } from './catalogs.ts';
+import { questions } from './questions.ts';
+
+/** Every catalog, and some once more under another id. */
+function largeCatalog() {
+  const again = ['azure.json.gz', 'postman.json.gz', 'twilio.json.gz'].flatMap(
+    (file) => catalogOf(file).connections,
+  );
+  const renamed = again.map((connection) => ({ ...connection, id: `${connection.id}-again` }));
+  return create(CatalogSchema, { connections: [...wholeCatalog().connections, ...renamed] });
+}
+
+function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const used = process.cpuUsage(before);
+  return (used.user + used.system) / 1000;
+}
+
+function report(what: string, ms: number): number {
+  if (process.env['BINDINGS_MEASURE'] !== undefined) process.stdout.write(`${what}: ${ms.toFixed(2)} ms\n`);
+  return ms;
+}
+
+describe('5,000 tools', () => {
+  const catalog = largeCatalog();
+  let compiled: CompiledCatalog | undefined;
+
+  function ready(): CompiledCatalog {
+    compiled ??= compileCatalog(catalog);
+    return compiled;
+  }
+
+  it('are bound and indexed in seconds, once', () => {
+    expect(toolsOf(catalog).length).toBeGreaterThanOrEqual(5000);
+    expect(
+      report(
+        'table',
+        cpuMs(() => ready()),
+      ),
+    ).toBeLessThan(2000);
+    expect(
+      report(
+        'index',
+        cpuMs(() => ready().index),
+      ),
+    ).toBeLessThan(6000);
+    expect(
+      report(
+        'index again',
+        cpuMs(() => ready().index),
+      ),
+    ).toBeLessThan(100);
+  });
+
+  it('are declared in seconds, once', () => {
+    expect(
+      report(
+        'declarations',
+        cpuMs(() => ready().files),
+      ),
+    ).toBeLessThan(10_000);
+    expect(
+      report(
+        'declarations again',
+        cpuMs(() => ready().files),
+      ),
+    ).toBeLessThan(100);
+  });
+
+  it('are searched in milliseconds', () => {
+    for (const [question] of questions) ready().index.search(question);
+    const each = cpuMs(() => {
+      for (let round = 0; round < 3; round += 1)
+        for (const [question] of questions) ready().index.search(question);
+    });
+    expect(report('search', each / (3 * questions.length))).toBeLessThan(20);
+  });
+
+  it('are described within the budget', () => {
+    const request = { query: '', connection: '', binding: '', textBytesMax: limits.describeBytesDefault };
+    const texts: string[] = [];
+    report(
+      'overview',
+      cpuMs(() => texts.push(describeBindings(ready(), request).text)),
+    );
+    report(
+      'answer',
+      cpuMs(() => texts.push(describeBindings(ready(), { ...request, query: 'create an issue' }).text)),
+    );
+    for (const text of texts)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.describeBytesDefault);
+  });
+});
