@@ -178,7 +178,7 @@ describe('reports about types', () => {
     expect(
       compiledOf(schemaTool({ properties: { x: { title: 'X' }, y: null, z: 'string' } })).files[0]?.text,
     ).toContain(
-      '/** X */\n      x?: unknown;\n      y?: unknown /* malformed */;\n      z?: unknown /* malformed */;',
+      '/** X */\n    x?: unknown;\n    y?: unknown /* malformed */;\n    z?: unknown /* malformed */;',
     );
   });
 
@@ -208,7 +208,7 @@ describe('reports about names', () => {
     ]);
     for (const { connection, capability } of compiled.bindings) {
       expect(capability).toMatch(/^[a-z_0-9]+$/);
-      expect(compiled.files[0]?.text).toContain(`    ${capability}(args?: {}): Promise<ToolResult>;`);
+      expect(compiled.files[0]?.text).toContain(`  ${capability}(args?: {}): Promise<ToolResult>;`);
       expect(compiled.files[0]?.text).toContain(
         `  "${connection}.${capability}": Apps["${connection}"]["${capability}"];`,
       );

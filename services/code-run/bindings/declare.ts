@@ -192,7 +192,7 @@ export function typePrefix({ binding }: BoundCapability): string {
 }
 
 /** Names hold no `$`. What is not ASCII is written as its code units, after an empty part. */
-function typePart(name: string): string {
+export function typePart(name: string): string {
   if (/^\w+$/.test(name)) return name;
   return `$${[...Array(name.length).keys()].map((at) => name.charCodeAt(at).toString(16).padStart(4, '0')).join('')}`;
 }

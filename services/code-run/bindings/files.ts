@@ -3,7 +3,7 @@
  * valid under `tsc --strict`, whatever the apps wrote.
  */
 import { limits } from '../../shared/limits.ts';
-import { declare, printDeclaration, typePrefix } from './declare.ts';
+import { declare, printDeclaration, typePart, typePrefix } from './declare.ts';
 import { commentOf, visible } from './schema/doc.ts';
 import { fullDetail, keyText, textLiteral } from './schema/print.ts';
 import { type BoundCapability, rawNameOf } from './table.ts';
@@ -29,7 +29,7 @@ function fileText(
   raws: ReadonlyMap<string, number>,
 ): string {
   const printed = bounds.map((bound) =>
-    printDeclaration(declare(bound), fullDetail, { prefix: typePrefix(bound), indent: '    ' }),
+    printDeclaration(declare(bound), fullDetail, { prefix: typePrefix(bound), indent: '  ' }),
   );
   const calls = bounds.flatMap((bound) => {
     const type = `Apps[${textLiteral(connection)}][${textLiteral(bound.binding.capability)}]`;
@@ -38,13 +38,13 @@ function fileText(
     const names = raws.get(raw) === 1 ? [bound.name, raw] : [bound.name];
     return names.map((name) => `  ${textLiteral(name)}: ${type};\n`);
   });
+  const own = `Apps$${typePart(connection)}`;
   return [
     ...printed.map(({ types }) => types),
-    'interface Apps {\n',
-    connectionComment(bounds, '  '),
-    `  readonly ${keyText(connection)}: {\n`,
+    connectionComment(bounds, ''),
+    `interface ${own} {\n`,
     ...printed.map(({ member }) => member),
-    '  };\n}\n\ninterface AppCalls {\n',
+    `}\n\ninterface Apps {\n  readonly ${keyText(connection)}: ${own};\n}\n\ninterface AppCalls {\n`,
     ...calls,
     '}\n',
   ].join('');
