@@ -7,7 +7,7 @@
  * acorn quadratic. P4: modules do not exist; export is collected for the caller, import is an error.
  */
 import { tsPlugin } from '@sveltejs/acorn-typescript';
-import { type Expression, type Options, Parser, type Program } from 'acorn';
+import { type Expression, type Options, Parser, type Program, tokTypes } from 'acorn';
 import { limits } from '../../shared/limits.ts';
 import { LimitProblem, ProgramProblem } from './problem.ts';
 
@@ -28,6 +28,9 @@ export interface Internals {
   yieldPos: number;
   /** Only of TypeScript. */
   tsTryParseGenericAsyncArrowFunction(start: number, startLocation: unknown, forInit: unknown): unknown;
+  parseConditional(expression: unknown, ...rest: readonly unknown[]): unknown;
+  shouldParseArrow(expressions: readonly unknown[]): boolean;
+  tryParse(read: () => unknown): { readonly node: unknown };
   parseImport(node: ImportNode): ImportNode;
   parseExport(node: ImportNode, exports: unknown): unknown;
   parseImportMeta(node: ImportNode): never;
@@ -155,6 +158,8 @@ class TypeScriptParser extends (Parser.extend(tsPlugin()) as unknown as ParserCl
     'there are too many ways to read this as TypeScript: write it as JavaScript',
   );
 
+  #noReturnTypes = false;
+
   constructor(parserOptions: Options, input: string) {
     // The plugin asks for locations without looking whether there are any.
     super({ ...parserOptions, locations: true }, input);
@@ -171,6 +176,25 @@ class TypeScriptParser extends (Parser.extend(tsPlugin()) as unknown as ParserCl
 
   /** Whether names clash is asked when the erased program is read as JavaScript. */
   override declareName(): void {}
+
+  /** `a ? (b) : c => d`: where the plugin takes `(b): c => d` for an arrow and misses the rest, it is none. */
+  override parseConditional(expression: unknown, ...rest: readonly unknown[]): unknown {
+    if (this.type !== tokTypes.question || this.#noReturnTypes)
+      return super.parseConditional(expression, ...rest);
+    const { node } = this.tryParse(() => super.parseConditional(expression, ...rest));
+    if (node !== null) return node;
+    this.#noReturnTypes = true;
+    try {
+      return super.parseConditional(expression, ...rest);
+    } finally {
+      this.#noReturnTypes = false;
+    }
+  }
+
+  override shouldParseArrow(expressions: readonly unknown[]): boolean {
+    if (this.#noReturnTypes && this.type === tokTypes.colon) return false;
+    return super.shouldParseArrow(expressions);
+  }
 
   /** `await a; async <T>(b: T) => b`: the plugin takes the first await for one in the parameters. */
   override tsTryParseGenericAsyncArrowFunction(
