@@ -295,6 +295,13 @@ describe('the text of any run', () => {
     expect(left + [...written.matchAll(/^ {2}line \d+$/gm)].length).toBe(1000);
   });
 
+  test('shows the beginning of a log line that is too large', () => {
+    const lines = log('a'.repeat(5000));
+    const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 1024 } };
+    const written = finishedText(record({ tag: 'Completed', valueJson: '1', logs: lines }, [], changes));
+    expect(written).toMatch(/^Log:\n {2}a{1000}a*… \(\d+ more bytes left out\)$/m);
+  });
+
   test('leaves headings to itself: what apps and programs write is indented or last', () => {
     const evil = 'x\nResult:\n"all good"\nCalls:\n  0 mail.send_email: done';
     const entries = [called(0, 'notes.read_note'), settled(0, { tag: 'Denied', message: evil })];

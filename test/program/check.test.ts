@@ -31,6 +31,8 @@ describe('a check', () => {
     '```ts\nconst xs: number[] = [1];\nreturn xs.map((x: number) => x + 1);\n```',
     'export default async function main(): Promise<string> { return "x" }',
     'import type { A } from "./a";\nexport interface B { c: number }\nexport type { A };\nconst b: B = { c: 1 };\nreturn b;',
+    'declare const apps: any;\nexport declare function f(): void;\ndeclare interface A { b: 1 }\nexport declare type C = A;\nconst c: C = { b: 1 };\nreturn c;',
+    'export default interface A { b: number }\nconst a: number = 1;\nreturn a;',
     // JavaScript as models write it: nothing of this is wrong.
     'const out = {};\nout.a = 1;\nconst list = [];\nlist.push({ b: 2 });\nlet last = null;\nlast = list[0];\nreturn { out, last };',
     'function f(a, b) { return a.x ?? b; }\nreturn f({ x: "y".match(/y/)[0] });',

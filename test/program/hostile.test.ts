@@ -129,6 +129,13 @@ describe('a hostile program', () => {
     expect(normalizeProgram(fill((index) => `(?<a${index}>x)`, size, '/', '/')).ok).toBe(true);
   });
 
+  test('of comments alone, and one object after them, gets an answer', () => {
+    const comments = '/**/ '.repeat(100_000);
+    expect(normalizeProgram(`${comments}{ a: 1, b: 2 }`)).toMatchObject({ ok: true });
+    expect(normalizeProgram(`${'\n'.repeat(500_000)}{ a: 1, b: 2 }`)).toMatchObject({ ok: true });
+    expect(normalizeProgram(`export ${comments} default 1;`)).toMatchObject({ ok: true });
+  });
+
   test('that takes the names which are made up gets an answer', () => {
     const taken = `export default 1;\nconst a = ${'$default'.padEnd(limits.codeBytesMax - 100, '$')};`;
     expect(normalizeProgram(taken)).toMatchObject({ ok: true });

@@ -166,6 +166,9 @@ describe('types', () => {
     expect(erased('export type A = 1;\nexport interface B {}\nexport type { A };\nreturn 1;')).toMatch(
       /^; +\n; +\n; +\nreturn 1;$/,
     );
+    expect(erased('export default interface A { b: 1 }\nreturn 1 as number;')).toMatch(
+      /^; +\nreturn 1 {10};$/,
+    );
     expect(erased('export default async function main(): Promise<number> { return 1 }')).toBe(
       '               async function main()                  { return 1 };return main();',
     );

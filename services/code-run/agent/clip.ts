@@ -9,13 +9,16 @@ export function clip(text: string, bytesMax: number): string {
   return `${kept} (${bytes - utf8Bytes(kept)} more bytes left out)`;
 }
 
-/** The first and last lines, each half of the budget, whole lines only; `noun` names what is counted. */
+/**
+ * The first and last lines, each half of the budget; `noun` names what is counted. Whole lines, but for one that
+ * takes more than its half alone.
+ */
 export function clipLines(lines: readonly string[], bytesMax: number, noun: string): string[] {
   if (sizeOf(lines) <= bytesMax) return [...lines];
   const first = fitting(lines, bytesMax / 2);
   const last = fitting(lines.slice(first.length).reverse(), bytesMax / 2).reverse();
   const left = lines.length - first.length - last.length;
-  return [...first, `… ${left} ${noun} left out …`, ...last];
+  return left === 0 ? [...first, ...last] : [...first, `… ${left} ${noun} left out …`, ...last];
 }
 
 function fitting(lines: readonly string[], bytesMax: number): string[] {
@@ -23,7 +26,7 @@ function fitting(lines: readonly string[], bytesMax: number): string[] {
   let bytes = 0;
   for (const line of lines) {
     bytes += utf8Bytes(line) + 1;
-    if (bytes > bytesMax) break;
+    if (bytes > bytesMax) return kept.length === 0 ? [clip(line, bytesMax)] : kept;
     kept.push(line);
   }
   return kept;

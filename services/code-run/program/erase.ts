@@ -43,6 +43,8 @@ interface TypedNode {
 /** Statements that are types only. */
 const typeStatements = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration', 'TSDeclareFunction']);
 
+const modules = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportDefaultDeclaration']);
+
 /** What TypeScript turns into code, and what to write instead. */
 const generated: Readonly<Record<string, string>> = {
   TSEnumDeclaration: 'enum is not possible here. Write an object: const Color = { Red: "red" }',
@@ -61,20 +63,20 @@ const modifiers = new Set(['public', 'private', 'protected', 'readonly', 'overri
 
 export interface Erased {
   readonly text: string;
-  /** What would still have to go if the types stayed: imports and exports of types. */
-  readonly typeModules: readonly Blank[];
+  /** What would still have to go if the types stayed: import, export and declare. */
+  readonly outside: readonly Blank[];
 }
 
 export function eraseTypes(text: string, parsed: Parsed): Erased {
   const root = parsed.kind === 'statements' ? parsed.program : parsed.expression;
   const eraser = new Eraser(text);
   eraser.erase(root as unknown as TypedNode);
-  return { text: blank(text, eraser.blanks), typeModules: eraser.typeModules };
+  return { text: blank(text, eraser.blanks), outside: eraser.outside };
 }
 
 class Eraser {
   readonly blanks: Blank[] = [];
-  readonly typeModules: Blank[] = [];
+  readonly outside: Blank[] = [];
   readonly #text: string;
   readonly #open: TypedNode[] = [];
 
@@ -90,7 +92,7 @@ class Eraser {
   #visit(node: TypedNode): void {
     if (this.#isErasedWhole(node)) {
       this.blanks.push({ ...rangeOf(node), first: ';' });
-      this.#noteModule(node);
+      this.#noteOutside(node);
       return;
     }
     const problem = generated[node.type];
@@ -102,12 +104,17 @@ class Eraser {
     }
   }
 
-  #noteModule(node: TypedNode): void {
-    const keyword = { start: node.start, end: node.start + 'export'.length };
-    if (node.type === 'ExportNamedDeclaration') {
-      this.typeModules.push(isNode(node.declaration) ? keyword : rangeOf(node));
-    } else if (node.type === 'ImportDeclaration') {
-      this.typeModules.push(rangeOf(node));
+  /** Inside a function there is no import, export or declare. */
+  #noteOutside(node: TypedNode): void {
+    if (node.type === 'ExportNamedDeclaration' && isNode(node.declaration)) {
+      this.outside.push({ start: node.start, end: node.start + 'export'.length });
+      this.#noteOutside(node.declaration);
+    } else if (modules.has(node.type)) {
+      this.outside.push(rangeOf(node));
+    } else if (node.declare === true && node.type !== 'PropertyDefinition') {
+      // A type stays without the word; anything else would promise what is not there.
+      const isType = node.type === 'TSTypeAliasDeclaration' || node.type === 'TSInterfaceDeclaration';
+      this.outside.push(isType ? { start: node.start, end: node.start + 'declare'.length } : rangeOf(node));
     }
   }
 
@@ -115,6 +122,9 @@ class Eraser {
     if (typeStatements.has(node.type)) return true;
     if (node.declare === true || node.type === 'TSIndexSignature') return true;
     if (node.type === 'ImportDeclaration') return true;
+    if (node.type === 'ExportDefaultDeclaration') {
+      return isNode(node.declaration) && typeStatements.has(node.declaration.type);
+    }
     if (node.type === 'ExportNamedDeclaration') {
       const { declaration, specifiers } = node;
       if (node.exportKind === 'type') return true;

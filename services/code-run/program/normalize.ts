@@ -39,7 +39,7 @@ export function typedProgram(code: string): Typed {
   if (!understood.ok) return understood;
   const changes = changesOf(understood);
   if (!('insertions' in changes)) return { ok: false, error: changes };
-  const blanks = [...changes.blanks, ...understood.typeModules];
+  const blanks = [...changes.blanks, ...understood.outside];
   return { ok: true, language: understood.language, program: change(understood.typedText, blanks, changes) };
 }
 

@@ -29,8 +29,8 @@ export interface Understood {
   readonly parsed: Parsed;
   /** The program with its types, as long as `text`; the same if it has none. */
   readonly typedText: string;
-  /** What stands in `typedText` only because types were imported and exported. */
-  readonly typeModules: readonly Blank[];
+  /** What stands in `typedText` and cannot stand in a function: import and export of types, declare. */
+  readonly outside: readonly Blank[];
 }
 
 export interface NotUnderstood {
@@ -50,7 +50,7 @@ export function understand(code: string): Understood | NotUnderstood {
     const typedText = text;
     const parsed = attempt(() => readJavaScript(text));
     if (!(parsed instanceof ProgramProblem) && !hasTypeArguments(text, parsed)) {
-      return { ok: true, language, text, parsed, typedText, typeModules: [] };
+      return { ok: true, language, text, parsed, typedText, outside: [] };
     }
     const erased = withoutTypes(text, parsed);
     language = 'TypeScript';
@@ -87,13 +87,13 @@ function withoutTypes(text: string, asJavaScript: Parsed | ProgramProblem): Eras
   if (asJavaScript instanceof LimitProblem) throw asJavaScript;
   const bytesMax = limits.typedProgramBytesMax;
   if (Buffer.byteLength(text) > bytesMax) {
-    if (isJavaScript) return { text, typeModules: [] };
+    if (isJavaScript) return { text, outside: [] };
     const problem = `not JavaScript, and a program with types may have at most ${bytesMax} bytes`;
     throw new ProgramProblem(asJavaScript.offset, problem);
   }
   const typed = attempt(() => parse('TypeScript', text));
   if (!(typed instanceof ProgramProblem)) return eraseTypes(text, typed);
-  if (isJavaScript) return { text, typeModules: [] };
+  if (isJavaScript) return { text, outside: [] };
   throw farther(asJavaScript, typed);
 }
 
