@@ -228,10 +228,31 @@ let b: B<A> = 1;
 return b;`;
 
 describe('a hostile program', () => {
-  test('meets the bounds of the check', async () => {
+  test('gets an answer, whatever its types are', async () => {
     const types =
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a program
       'let a: { [K in `${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}${1|2|3|4|5|6|7|8|9|0}`]: K } = 1; let b: keyof typeof a = 2;';
     for (const code of [endless, types]) expect((await found(code)).length).toBeGreaterThan(0);
+  });
+
+  test('is told when the check takes too long or too much', async () => {
+    const memoryBytes = limits.checkMemoryBytes;
+    const late = new ProgramChecker({ timeoutMs: 1, memoryBytes });
+    expect(await late.check('return 1;', declarations)).toEqual([
+      { line: 1, column: 1, message: 'The check took too long. Simplify the types' },
+    ]);
+    const small = new ProgramChecker({ timeoutMs: limits.checkTimeoutMs, memoryBytes: 32 * 1024 * 1024 });
+    expect(await small.check('return 1;', declarations)).toEqual([
+      {
+        line: 1,
+        column: 1,
+        message: 'The compiler gave up, most likely for want of memory. Simplify the types',
+      },
+    ]);
+  });
+
+  test('that makes the compiler say more than a mebibyte gets the first of it', async () => {
+    const code = '"x".nope;\n'.repeat(20_000);
+    expect(await found(code)).toHaveLength(limits.checkFindingsMax);
   });
 });

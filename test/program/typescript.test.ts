@@ -2,7 +2,9 @@
  * Types are erased in place. The yardstick is Node.js's own eraser: both must leave the same program, compared as
  * syntax trees, for every sample and for what is made of them.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
 import { parse } from 'acorn';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -138,6 +140,23 @@ describe('types', () => {
       // Where the texts differ there is a space, or one of the signs that keep the neighbours apart.
       const changed = [...text].filter((character, index) => character !== code[index]);
       expect(new Set(changed).difference(new Set([' ', ';', '(', ')'])).size).toBe(0);
+    }
+  });
+
+  test('of the services themselves are erased like Node.js does', { timeout: fuzzTimeoutMs }, () => {
+    const folder = path.join(import.meta.dirname, '../../services/code-run');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    expect(files.length).toBeGreaterThan(50);
+    for (const file of files) {
+      // A program: without imports, exports, and the address of a module.
+      const code = `${readFileSync(path.join(folder, file), 'utf8')
+        .replace(/^(?:import\b|export (?:type )?[*{])[^;]*;$/gm, (found) => found.replace(/[^\n]/g, ' '))
+        .replace(/^export /gm, '       ')
+        .replaceAll('import.meta', 'importMeta ')}\nreturn 1;`;
+      if (meaning(erased(code)) !== meaning(strippedByNode(code)))
+        throw new Error(`${file} is another program`);
     }
   });
 

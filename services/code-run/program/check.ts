@@ -9,7 +9,7 @@ import { AppError } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
 import { truncateUtf8 } from '../../shared/text.ts';
 import type { ColumnShift } from '../core/model.ts';
-import { type Compiled, compile } from './compiler.ts';
+import { type Bounds, type Compiled, compile } from './compiler.ts';
 import { type ProgramError, typedProgram } from './normalize.ts';
 import { positionAsWritten } from './position.ts';
 
@@ -18,9 +18,16 @@ const before = 'async function program() {\n';
 const after = '\n}\nexport {};\n';
 const linesBefore = 1;
 
+const defaultBounds: Bounds = { timeoutMs: limits.checkTimeoutMs, memoryBytes: limits.checkMemoryBytes };
+
 export class ProgramChecker {
+  readonly #bounds: Bounds;
   #running = 0;
   readonly #queue: (() => void)[] = [];
+
+  constructor(bounds = defaultBounds) {
+    this.#bounds = bounds;
+  }
 
   /** What is wrong with the program, in the order of its text; empty if nothing is. */
   async check(code: string, declarations: string, signal?: AbortSignal): Promise<readonly ProgramError[]> {
@@ -30,7 +37,7 @@ export class ProgramChecker {
     const sources = { 'declarations.d.ts': declarations, [file]: before + typed.program.text + after };
     await this.#enter();
     try {
-      return findings(await compile(sources, signal), typed.program.columnShifts);
+      return findings(await compile(sources, this.#bounds, signal), typed.program.columnShifts);
     } finally {
       this.#leave();
     }
@@ -58,7 +65,7 @@ export class ProgramChecker {
 function findings(compiled: Compiled, shifts: readonly ColumnShift[]): ProgramError[] {
   switch (compiled.tag) {
     case 'Timeout':
-      return [nowhere(`The check took longer than ${limits.checkTimeoutMs} ms. Simplify the types`)];
+      return [nowhere(`The check took too long. Simplify the types`)];
     case 'Broken':
       return [nowhere('The compiler gave up, most likely for want of memory. Simplify the types')];
     case 'Done':

@@ -26,6 +26,13 @@ export type Compiled =
 /** How the folder of a check is called. */
 export const folderPrefix = 'openbot-check-';
 
+/** What one run of the compiler may take. */
+export interface Bounds {
+  readonly timeoutMs: number;
+  /** Address space, of which the compiler reserves far more than it uses. */
+  readonly memoryBytes: number;
+}
+
 export interface Sources {
   readonly [fileName: string]: string;
 }
@@ -46,13 +53,17 @@ const options = {
   pretty: false,
 };
 
-export async function compile(sources: Sources, signal: AbortSignal | undefined): Promise<Compiled> {
+export async function compile(
+  sources: Sources,
+  bounds: Bounds,
+  signal: AbortSignal | undefined,
+): Promise<Compiled> {
   const folder = await mkdtemp(path.join(await parentFolder(), folderPrefix));
   try {
     const files = Object.keys(sources);
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
     for (const [name, text] of Object.entries(sources)) await writeFile(path.join(folder, name), text);
-    return await run(folder, signal);
+    return await run(folder, bounds, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -68,16 +79,16 @@ async function parentFolder(): Promise<string> {
   return isThere ? inMemory : os.tmpdir();
 }
 
-function run(folder: string, signal: AbortSignal | undefined): Promise<Compiled> {
+function run(folder: string, bounds: Bounds, signal: AbortSignal | undefined): Promise<Compiled> {
   const { promise, resolve, reject } = Promise.withResolvers<Compiled>();
-  const bounds = AbortSignal.timeout(limits.checkTimeoutMs);
+  const timeout = AbortSignal.timeout(bounds.timeoutMs);
   // The shell sets the hard limit on address space, where the platform has one, and becomes the compiler.
-  const script = `ulimit -v ${limits.checkMemoryBytes / 1024} 2>/dev/null; exec "$0" -p . --singleThreaded`;
+  const script = `ulimit -v ${bounds.memoryBytes / 1024} 2>/dev/null; exec "$0" -p . --singleThreaded`;
   const compiler = spawn('/bin/sh', ['-c', script, compilerPath()], {
     cwd: folder,
     env: { GOMAXPROCS: '1', LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'ignore'],
-    signal: signal === undefined ? bounds : AbortSignal.any([signal, bounds]),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     killSignal: 'SIGKILL',
   });
   const chunks: Buffer[] = [];
@@ -95,7 +106,7 @@ function run(folder: string, signal: AbortSignal | undefined): Promise<Compiled>
   });
   compiler.once('close', (code) => {
     const output = Buffer.concat(chunks).toString('utf8');
-    if (bounds.aborted) resolve({ tag: 'Timeout' });
+    if (timeout.aborted) resolve({ tag: 'Timeout' });
     else if (signal?.aborted === true) reject(signal.reason);
     else if (failure !== undefined) reject(unavailable(failure));
     else if (code === 0 || code === foundErrors || bytes > limits.checkOutputBytesMax) {
@@ -114,7 +125,11 @@ function unavailable(cause: unknown): AppError {
 
 /** The binary behind the typescript package, which its own launcher finds in the same way. */
 function compilerPath(): string {
-  const typescript = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));
   const platform = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
-  return path.join(path.dirname(typescript.resolve(platform)), 'lib', 'tsc');
+  try {
+    const typescript = createRequire(createRequire(import.meta.url).resolve('typescript/package.json'));
+    return path.join(path.dirname(typescript.resolve(platform)), 'lib', 'tsc');
+  } catch (error) {
+    throw unavailable(error);
+  }
 }
