@@ -13,6 +13,9 @@ import {
 } from '../shared/config.ts';
 import { tlsClientTable, tlsServerProblems, tlsServerTable } from '../shared/tls-config.ts';
 
+/** For CODE_RUN_HTTP_ADDRESS: nothing is served on HTTP. */
+export const httpOff = 'off';
+
 const dayMs = 86_400_000;
 
 const address = (value: string): void => {
@@ -29,9 +32,12 @@ export const codeRunTable = {
     check: address,
   }),
   httpAddress: text('CODE_RUN_HTTP_ADDRESS', {
-    what: 'Where HTTP, Connect and gRPC-Web are served: "host:port". Without identity: loopback only.',
+    what: 'Where HTTP, Connect and gRPC-Web are served: "host:port", or "off". Without identity: loopback only.',
     initial: '127.0.0.1:7411',
-    check: address,
+    check: (value) => {
+      if (value !== httpOff && parseAddress(value).kind === 'unix')
+        throw new Error('must be "host:port" or "off"');
+    },
   }),
   sandboxAddress: text('CODE_RUN_SANDBOX_ADDRESS', {
     what: 'SandboxService: "host:port", "dns:///name:port" (all its addresses, in turn) or "unix:/path".',
@@ -42,6 +48,10 @@ export const codeRunTable = {
     what: 'Where runs are kept: "sqlite:<path>", "sqlite::memory:" or "mongodb://…". May hold a password.',
     initial: 'sqlite:.data/code-runs.db',
     secret: true,
+    check: (value) => {
+      if (/^sqlite:.|^mongodb(\+srv)?:\/\//.test(value)) return;
+      throw new Error('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
+    },
   }),
   keys: optionalText('CODE_RUN_KEYS', {
     what: 'Keys that wrap the data keys of runs, "id:base64" each, the active one first. Wins over the file.',
@@ -96,15 +106,11 @@ export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConf
 
 /** What one value alone cannot show. */
 function relationsOf(config: CodeRunConfig): string[] {
-  const problems = [
+  return [
     ...tlsServerProblems('CODE_RUN_', config),
     ...identityProblems(config, config.tlsClientCaFile !== undefined, {
       CODE_RUN_GRPC_ADDRESS: config.grpcAddress,
-      CODE_RUN_HTTP_ADDRESS: config.httpAddress,
+      ...(config.httpAddress === httpOff ? {} : { CODE_RUN_HTTP_ADDRESS: config.httpAddress }),
     }),
   ];
-  if (parseAddress(config.httpAddress).kind === 'unix') {
-    problems.push('CODE_RUN_HTTP_ADDRESS must be "host:port"');
-  }
-  return problems;
 }

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createAuthenticator } from '../shared/auth/authenticator.ts';
 import { identityOf } from '../shared/auth/identity-config.ts';
+import { untilDone } from '../shared/backoff.ts';
 import { ConfigError } from '../shared/config.ts';
 import type { Log } from '../shared/log.ts';
 import { type Certificates, clientCredentials } from '../shared/tls.ts';
 import { clientNames, openClientCertificates, openServerCertificates } from '../shared/tls-config.ts';
-import { catalogTools } from './api/catalog-tools.ts';
 import { Catalogs } from './api/catalogs.ts';
 import type { CodeRunDeps } from './api/code-run-service.ts';
 import { identifyWithin } from './api/rate.ts';
@@ -15,18 +15,24 @@ import { Reading } from './api/reading.ts';
 import { Settings } from './api/settings.ts';
 import type { CodeRunConfig } from './config.ts';
 import { openKeys } from './keys.ts';
+import { Metrics } from './metrics.ts';
+import { ProgramChecker } from './program/check.ts';
+import { Retention } from './retention.ts';
 import { systemClock } from './runner/clock.ts';
 import { Runner } from './runner/runner.ts';
 import { SandboxClient, sandboxClientDefaults } from './runner/sandbox-client.ts';
 import { type RunnerSettings, runnerDefaults } from './runner/settings.ts';
 import { Sweeper } from './runner/sweeper.ts';
-import type { CodeRunStore, KeyRotation } from './store/contract.ts';
+import { type CodeRunStore, type KeyRotation, StoreUnavailable } from './store/contract.ts';
 import { openStore, StoreUrlInvalid } from './store/open.ts';
 
 export interface Context {
   readonly store: CodeRunStore & KeyRotation;
   readonly runner: Runner;
+  readonly sandbox: SandboxClient;
   readonly sweeper: Sweeper;
+  readonly retention: Retention;
+  readonly metrics: Metrics;
   readonly settings: Settings;
   /** What the servers show; undefined: no TLS. */
   readonly certificates: Certificates | undefined;
@@ -36,7 +42,15 @@ export interface Context {
 }
 
 export async function createContext(config: CodeRunConfig, log: Log): Promise<Context> {
-  const store = await openConfiguredStore(config, log);
+  // Services may start in any order: a store that does not answer yet is waited for.
+  const store = await untilDone(
+    () => openConfiguredStore(config, log),
+    (error, delayMs) => {
+      if (!(error instanceof StoreUnavailable)) return false;
+      log.warn({ err: error, againInMs: Math.round(delayMs) }, 'the store does not answer');
+      return true;
+    },
+  );
   const certificates = openServerCertificates('CODE_RUN_', config, log);
   const sandboxCertificates = openClientCertificates('CODE_RUN_SANDBOX_', config, log);
   const sandbox = new SandboxClient(
@@ -67,18 +81,29 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   const settings = new Settings(store, () => performance.now());
   const clients = config.tlsClientCaFile === undefined ? undefined : { names: clientNames(config) };
   const authenticator = createAuthenticator(identityOf(config, clients));
+  const metrics = new Metrics();
   const deps: CodeRunDeps = {
+    metrics,
     runner,
     store,
     settings,
     reading: new Reading(store),
-    catalogs: new Catalogs(catalogTools),
+    catalogs: new Catalogs(),
+    checker: new ProgramChecker(),
     identify: identifyWithin(authenticator, config.requestsPerSecond),
   };
   return {
     store,
     runner,
+    sandbox,
     sweeper,
+    retention: new Retention({
+      store,
+      clock: systemClock,
+      retentionDays: config.retentionDays,
+      log: log.child({ component: 'retention' }),
+    }),
+    metrics,
     settings,
     certificates,
     deps,

@@ -17,13 +17,15 @@ import { serverCredentials } from '../shared/tls.ts';
 import { codeRunService } from './api/code-run-service.ts';
 import { createHttp } from './api/http/server.ts';
 import { settingsService } from './api/settings-service.ts';
-import type { CodeRunConfig } from './config.ts';
+import { type CodeRunConfig, httpOff } from './config.ts';
 import { type Context, createContext } from './context.ts';
+import { Watch } from './watch.ts';
 
 export interface RunningCodeRun {
   /** With the ports that were taken. */
   readonly grpcAddress: string;
-  readonly httpAddress: string;
+  /** Undefined: HTTP is off. */
+  readonly httpAddress: string | undefined;
   readonly context: Context;
   stop(): Promise<void>;
 }
@@ -33,10 +35,11 @@ const closeGraceMs = 1000;
 
 export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
   const context = await createContext(config, log);
-  const { deps, runner, settings, sweeper, certificates } = context;
+  const { deps, runner, settings, store, sandbox, sweeper, retention, metrics, certificates } = context;
   const codeRuns = codeRunService(deps);
   const platform = settingsService(settings, deps.identify);
-  const edge = log.child({ component: 'api' });
+  const edgeLog = log.child({ component: 'api' });
+  const edge = { log: edgeLog, observe: (path: string) => metrics.request(path) };
 
   const grpc = createServer();
   mountService(grpc, CodeRunService, codeRuns, edge);
@@ -45,11 +48,14 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
   const health = new Health([CodeRunService, SettingsService]);
   health.addToServer(grpc);
 
+  const watch = new Watch({ store, sandbox, health, metrics, log: log.child({ component: 'watch' }) });
   const http = createHttp({
     reading: deps.reading,
     settings,
     identify: deps.identify,
-    log: edge,
+    metrics,
+    ready: () => watch.seen,
+    log: edgeLog,
     certificates,
     mount: (router) => {
       mountConnect(router, CodeRunService, codeRuns, edge);
@@ -57,25 +63,28 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     },
   });
 
+  await watch.start();
   const grpcAddress = await listen(grpc, config.grpcAddress, serverCredentials(certificates));
   const httpAddress = await listenHttp(http, config.httpAddress);
-  health.setAll(true);
   sweeper.start();
+  retention.start();
   return {
     grpcAddress,
     httpAddress,
     context,
     async stop() {
-      health.setAll(false);
+      watch.stop();
       await runner.drain(config.drainMs);
-      await sweeper.stop();
+      await Promise.all([sweeper.stop(), retention.stop()]);
       await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
       await context.close();
     },
   };
 }
 
-async function listenHttp(http: ReturnType<typeof createHttp>, address: string): Promise<string> {
+/** Serves HTTP, unless it is off. */
+async function listenHttp(http: ReturnType<typeof createHttp>, address: string): Promise<string | undefined> {
+  if (address === httpOff) return undefined;
   const parsed = parseAddress(address);
   if (parsed.kind === 'unix') throw new Error(`cannot serve HTTP on ${address}`);
   await http.listen({ host: parsed.host, port: parsed.port });

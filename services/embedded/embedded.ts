@@ -27,7 +27,9 @@ export async function startEmbedded(
 ): Promise<Embedded> {
   const folder = await mkdtemp(join(tmpdir(), 'code-mode-')); // Made with mode 0700.
   const address = `unix:${folder}/sandbox.sock`;
-  const sandbox = new SandboxProcess({ address, environment: sandboxEnvironment, log });
+  // On loopback the first minutes should work on every host; what is missing of the lock is warned of.
+  const environment = { SANDBOX_LOCK: 'development', ...sandboxEnvironment };
+  const sandbox = new SandboxProcess({ address, environment, log });
   const clean = async () => {
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });

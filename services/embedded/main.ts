@@ -2,7 +2,7 @@
  * Starts everything on this machine. When it listens, it says on standard output where; with --json in one
  * line of JSON. Logs go to standard error.
  */
-import { type CodeRunConfig, codeRunTable, readCodeRunConfig } from '../code-run/config.ts';
+import { type CodeRunConfig, codeRunTable, httpOff, readCodeRunConfig } from '../code-run/config.ts';
 import { isLoopback, parseAddress } from '../shared/address.ts';
 import { print, printReady, runCommand, serviceCommand } from '../shared/command.ts';
 import { ConfigError, type Sources } from '../shared/config.ts';
@@ -29,7 +29,7 @@ function readEmbeddedConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
   const environment = { CODE_RUN_LOG_LEVEL: 'warn', ...sources.environment };
   const config = readCodeRunConfig({ ...sources, environment });
   for (const address of [config.grpcAddress, config.httpAddress]) {
-    if (!isLoopback(parseAddress(address))) {
+    if (address !== httpOff && !isLoopback(parseAddress(address))) {
       throw new ConfigError([
         `${address} is not on loopback: the all-in-one start serves this machine alone`,
       ]);
@@ -43,11 +43,15 @@ function sandboxEnvironment(logLevel: string): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith('SANDBOX_') && value !== undefined ? [[name, value] as const] : [],
   );
-  return { SANDBOX_LOG_LEVEL: logLevel, SANDBOX_LOCK: 'development', ...Object.fromEntries(own) };
+  return { SANDBOX_LOG_LEVEL: logLevel, ...Object.fromEntries(own) };
 }
 
 function greeting(
-  ready: { readonly grpcAddress: string; readonly httpAddress: string; readonly codeMode: boolean },
+  ready: {
+    readonly grpcAddress: string;
+    readonly httpAddress: string | undefined;
+    readonly codeMode: boolean;
+  },
   turnedOn: boolean,
 ): string {
   const codeMode = turnedOn
@@ -55,7 +59,7 @@ function greeting(
     : `Code Mode is ${ready.codeMode ? 'on' : 'off: turn it on in the settings'}.`;
   return [
     `gRPC  ${ready.grpcAddress}`,
-    `HTTP  http://${ready.httpAddress}`,
+    `HTTP  ${ready.httpAddress === undefined ? 'off' : `http://${ready.httpAddress}`}`,
     codeMode,
     'Everyone on this machine may use it; nobody else can reach it. Ctrl-C stops it.',
   ].join('\n');

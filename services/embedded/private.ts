@@ -25,7 +25,7 @@ export async function startPrivate(): Promise<PrivateServices> {
     const config = readCodeRunConfig({
       environment: {
         CODE_RUN_GRPC_ADDRESS: address,
-        CODE_RUN_HTTP_ADDRESS: '127.0.0.1:0',
+        CODE_RUN_HTTP_ADDRESS: 'off',
         CODE_RUN_STORE: 'sqlite::memory:',
         CODE_RUN_KEYS: `private:${randomBytes(32).toString('base64')}`,
         CODE_RUN_LOG_LEVEL: 'error',

@@ -2,6 +2,7 @@
 import type { Server } from '@grpc/grpc-js';
 import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { createAuthenticator } from '../shared/auth/authenticator.ts';
+import { plainEdge } from '../shared/grpc/handlers.ts';
 import { Health } from '../shared/grpc/health.ts';
 import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
@@ -65,7 +66,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
         return getStatus(layers, locked, pool.counts(), versions);
       },
     },
-    log.child({ component: 'grpc' }),
+    plainEdge(log.child({ component: 'grpc' })),
   );
   health.addToServer(server);
   addReflection(server, [SandboxService]);

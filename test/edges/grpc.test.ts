@@ -14,7 +14,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type ExecuteResponse, SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { AppError } from '../../services/shared/errors.ts';
 import { type Channel, createClient, openChannel } from '../../services/shared/grpc/client.ts';
-import type { ServiceHandlers } from '../../services/shared/grpc/handlers.ts';
+import { plainEdge, type ServiceHandlers } from '../../services/shared/grpc/handlers.ts';
 import { mountService } from '../../services/shared/grpc/mount.ts';
 import { createServer, listen, shutDown } from '../../services/shared/grpc/server.ts';
 import { limits } from '../../services/shared/limits.ts';
@@ -49,7 +49,7 @@ class Lines {
 async function serve(handlers: Partial<Handlers>) {
   const lines = new Lines();
   const server: Server = createServer();
-  mountService(server, SandboxService, { ...unused, ...handlers }, lines.log);
+  mountService(server, SandboxService, { ...unused, ...handlers }, plainEdge(lines.log));
   const folder = mkdtempSync(join(tmpdir(), 'edges-'));
   const socketPath = join(folder, 'grpc.sock');
   const address = await listen(server, `unix:${socketPath}`, ServerCredentials.createInsecure());

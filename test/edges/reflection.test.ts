@@ -6,6 +6,7 @@ import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_p
 import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { AppError } from '../../services/shared/errors.ts';
+import { plainEdge } from '../../services/shared/grpc/handlers.ts';
 import { Health } from '../../services/shared/grpc/health.ts';
 import { mountService } from '../../services/shared/grpc/mount.ts';
 import { addReflection } from '../../services/shared/grpc/reflection.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
       getSettings: () => Promise.resolve({ settings: { version: 3n, codeMode: { enabled: true } } }),
       updateSettings: () => Promise.reject(new AppError('INVALID_ARGUMENT', 'wrong', { violations })),
     },
-    silentLog,
+    plainEdge(silentLog),
   );
   addReflection(server, services);
   health.addToServer(server);

@@ -162,7 +162,7 @@ test('a sandbox with a certificate of another authority gets no program', async 
 
 test('the HTTP port asks for the same certificates', async () => {
   const { codeRun } = await startBoth();
-  const [hostname, port] = codeRun.httpAddress.split(':');
+  const [hostname, port] = (codeRun.httpAddress ?? '').split(':');
   const get = (pem: Pem | undefined) =>
     new Promise<number | string>((resolve) => {
       const options = { hostname, port, path: '/v1/sessions/s-1/code-runs', ca: authority.pem, ...pem };
@@ -216,11 +216,17 @@ test('a running service shows its renewed certificate on both ports', async () =
       });
       socket.on('error', reject);
     });
-  const before = [await serialOf(codeRun.grpcAddress, 'h2'), await serialOf(codeRun.httpAddress, 'http/1.1')];
+  const before = [
+    await serialOf(codeRun.grpcAddress, 'h2'),
+    await serialOf(codeRun.httpAddress ?? '', 'http/1.1'),
+  ];
   expect(before[0]).toBe(before[1]);
   writePem(folder.path, 'code-run', await authority.issue('code-run'));
   certificates.reload();
-  const after = [await serialOf(codeRun.grpcAddress, 'h2'), await serialOf(codeRun.httpAddress, 'http/1.1')];
+  const after = [
+    await serialOf(codeRun.grpcAddress, 'h2'),
+    await serialOf(codeRun.httpAddress ?? '', 'http/1.1'),
+  ];
   expect(after[0]).toBe(after[1]);
   expect(after[0]).not.toBe(before[0]);
 });

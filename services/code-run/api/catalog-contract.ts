@@ -1,6 +1,7 @@
-/** What the edge asks of the parts that speak to agents. */
+/** What the edge asks of declarations. */
+import { AppError } from '../../shared/errors.ts';
+import type { CompiledCatalog } from '../bindings/compile.ts';
 import type { Binding } from '../core/model.ts';
-import type { ProgramFailure } from '../runner/contract.ts';
 
 /** A binding with the line that says what it does. */
 export interface SummarizedBinding {
@@ -22,11 +23,10 @@ export interface Description {
   readonly leftOut: number;
 }
 
-/** A catalog, prepared: everything that is asked of it later. */
-export interface CatalogTools {
-  readonly bindings: readonly Binding[];
-  summaries(): readonly SummarizedBinding[];
-  describe(query: DescribeQuery): Description;
-  /** What is wrong with a program, in the order of the text. */
-  check(code: string): readonly ProgramFailure[];
+export function describeBindings(_compiled: CompiledCatalog, _query: DescribeQuery): Description {
+  throw new AppError('UNAVAILABLE', 'declarations are not there yet');
+}
+
+export function summariesOf(compiled: CompiledCatalog): readonly SummarizedBinding[] {
+  return compiled.bindings.map((binding) => ({ binding, summary: '' }));
 }

@@ -11,40 +11,33 @@ import { type Catalog, CatalogSchema } from '../../../gen/openbot/codemode/v1/ca
 import type { CatalogRef } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { AppError, invalidField } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
+import { type CompiledCatalog, compileCatalog } from '../bindings/compile.ts';
 import { Fields } from './validate.ts';
 
-interface Entry<T> {
-  readonly prepared: T;
-  readonly bytes: number;
-}
-
-export class Catalogs<T> {
-  readonly #prepare: (catalog: Catalog) => T;
+export class Catalogs {
   readonly #bytesMax: number;
   /** In order of last use, the least recent first. */
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries = new Map<string, CompiledCatalog>();
   #bytes = 0;
 
-  constructor(prepare: (catalog: Catalog) => T, bytesMax: number = limits.catalogsKeptBytesMax) {
-    this.#prepare = prepare;
+  constructor(bytesMax: number = limits.catalogsKeptBytesMax) {
     this.#bytesMax = bytesMax;
   }
 
-  put(catalog: Catalog, field: string): { digest: string; prepared: T } {
+  put(catalog: Catalog, field: string): CompiledCatalog {
     const encoded = toBinary(CatalogSchema, catalog);
-    const digest = createHash('sha256').update(encoded).digest('hex');
-    const known = this.#use(digest);
-    if (known !== undefined) return { digest, prepared: known };
+    const known = this.#use(createHash('sha256').update(encoded).digest('hex'));
+    if (known !== undefined) return known;
     checkCatalog(catalog, encoded.length, field);
-    const prepared = this.#prepare(catalog);
-    this.#keep(digest, { prepared, bytes: encoded.length });
-    return { digest, prepared };
+    const compiled = compileCatalog(catalog);
+    this.#keep(compiled);
+    return compiled;
   }
 
   /** `field` is the path of the reference in the request: "start.catalog". */
-  resolve(reference: CatalogRef | undefined, field: string): T {
+  resolve(reference: CatalogRef | undefined, field: string): CompiledCatalog {
     const ref = reference?.ref;
-    if (ref?.case === 'catalog') return this.put(ref.value, `${field}.catalog`).prepared;
+    if (ref?.case === 'catalog') return this.put(ref.value, `${field}.catalog`);
     if (ref?.case !== 'digest') throw invalidField(field, 'must be set: a catalog, or the digest of one');
     const known = this.#use(ref.value);
     if (known === undefined) {
@@ -53,19 +46,19 @@ export class Catalogs<T> {
     return known;
   }
 
-  #use(digest: string): T | undefined {
-    const entry = this.#entries.get(digest);
-    if (entry === undefined) return undefined;
+  #use(digest: string): CompiledCatalog | undefined {
+    const known = this.#entries.get(digest);
+    if (known === undefined) return undefined;
     this.#entries.delete(digest);
-    this.#entries.set(digest, entry);
-    return entry.prepared;
+    this.#entries.set(digest, known);
+    return known;
   }
 
-  #keep(digest: string, entry: Entry<T>): void {
-    this.#entries.set(digest, entry);
-    this.#bytes += entry.bytes;
+  #keep(compiled: CompiledCatalog): void {
+    this.#entries.set(compiled.digest, compiled);
+    this.#bytes += compiled.bytes;
     for (const [oldest, { bytes }] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax || oldest === digest) return;
+      if (this.#bytes <= this.#bytesMax || oldest === compiled.digest) return;
       this.#entries.delete(oldest);
       this.#bytes -= bytes;
     }

@@ -6,7 +6,7 @@ import type { CallContext, ServiceHandlers } from '../../shared/grpc/handlers.ts
 import { limits } from '../../shared/limits.ts';
 import { agentTools } from '../agent/tools.ts';
 import type { CodeRunStore } from '../store/contract.ts';
-import type { SummarizedBinding } from './catalog-contract.ts';
+import { describeBindings, type SummarizedBinding, summariesOf } from './catalog-contract.ts';
 import { toBinding, toCodeRun } from './convert.ts';
 import { noSuchRun, type Reading } from './reading.ts';
 import { type RunCodeDeps, runCode } from './run-code.ts';
@@ -55,8 +55,8 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
     async putCatalog({ catalog }, context) {
       await requireCore(context);
       if (catalog === undefined) throw new AppError('INVALID_ARGUMENT', 'catalog: must be set');
-      const { digest, prepared } = catalogs.put(catalog, 'catalog');
-      return { digest, bindings: prepared.summaries().map(toSummary) };
+      const compiled = catalogs.put(catalog, 'catalog');
+      return { digest: compiled.digest, bindings: summariesOf(compiled).map(toSummary) };
     },
 
     async describeBindings(request, context) {
@@ -69,8 +69,9 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
       fields.text('binding', binding, 0, limits.bindingNameBytesMax);
       fields.range('text_bytes_max', textBytesMax, limits.describeBytesMin, limits.describeBytesMax);
       fields.done();
-      const tools = catalogs.resolve(request.catalog, 'catalog');
-      const { text, bindings, leftOut } = tools.describe({ query, connection, binding, textBytesMax });
+      const compiled = catalogs.resolve(request.catalog, 'catalog');
+      const wanted = { query, connection, binding, textBytesMax };
+      const { text, bindings, leftOut } = describeBindings(compiled, wanted);
       return { text, bindings: bindings.map(toSummary), leftOut };
     },
 
@@ -86,7 +87,8 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
       const fields = new Fields();
       fields.text('code', request.code, 1, limits.codeBytesMax);
       fields.done();
-      const diagnostics = catalogs.resolve(request.catalog, 'catalog').check(request.code);
+      const { declarations } = catalogs.resolve(request.catalog, 'catalog');
+      const diagnostics = await deps.checker.check(request.code, declarations, context.signal);
       return { diagnostics: diagnostics.map(({ line, column, message }) => ({ line, column, message })) };
     },
   };

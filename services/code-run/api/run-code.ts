@@ -18,9 +18,11 @@ import type { CallContext } from '../../shared/grpc/handlers.ts';
 import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { finishedText, waitingText } from '../agent/run-text.ts';
+import type { CompiledCatalog } from '../bindings/compile.ts';
+import type { Metrics } from '../metrics.ts';
+import type { ProgramChecker } from '../program/check.ts';
 import { normalizeProgram } from '../program/normalize.ts';
 import type { CodeRunner, ProgramFailure, ReportedOutcome, RunEvent, StartRun } from '../runner/contract.ts';
-import type { CatalogTools } from './catalog-contract.ts';
 import type { Catalogs } from './catalogs.ts';
 import { toCodeRun, toDecisionRequest, toLogLine, toPerformCall } from './convert.ts';
 import type { Identify } from './identify.ts';
@@ -32,8 +34,10 @@ import { Fields, isRunId } from './validate.ts';
 export interface RunCodeDeps {
   readonly runner: CodeRunner;
   readonly settings: Settings;
-  readonly catalogs: Catalogs<CatalogTools>;
+  readonly catalogs: Catalogs;
+  readonly checker: ProgramChecker;
   readonly identify: Identify;
+  readonly metrics: Metrics;
 }
 
 type Response = MessageInitShape<typeof RunCodeResponseSchema>;
@@ -49,10 +53,16 @@ export async function* runCode(
   const misuse = new AbortController();
   const outcomes = outcomesOf(messages, misuse);
   const signal = AbortSignal.any([context.signal, misuse.signal]);
+  deps.metrics.attemptBegan();
   try {
-    for await (const event of await begin(deps, first, outcomes, signal)) yield toResponse(event);
+    for await (const event of await begin(deps, first, outcomes, signal)) {
+      deps.metrics.event(event);
+      yield toResponse(event);
+    }
   } catch (error) {
     throw misuse.signal.aborted ? misuse.signal.reason : error;
+  } finally {
+    deps.metrics.attemptEnded();
   }
 }
 
@@ -122,17 +132,22 @@ async function start(
   const known = { session, turn, callId, owner, code, reason, bindings, limits: runLimits };
 
   const normalized = normalizeProgram(code);
-  const failure = normalized.ok ? checked(request, catalog) : normalized.error;
+  const failure = normalized.ok ? await checked(deps, request, catalog, signal) : normalized.error;
   if (normalized.ok && failure === undefined) {
     return deps.runner.start({ ...known, program: normalized.program }, outcomes, signal);
   }
   return deps.runner.startFailed(...failed(known, failure));
 }
 
-/** The first thing that the check finds, as the failure of the run; undefined if it was not asked for. */
-function checked(request: StartCodeRun, catalog: CatalogTools): ProgramFailure | undefined {
+/** What the check finds, as the failure of the run; undefined if it was not asked for. */
+async function checked(
+  deps: RunCodeDeps,
+  request: StartCodeRun,
+  catalog: CompiledCatalog,
+  signal: AbortSignal,
+): Promise<ProgramFailure | undefined> {
   if (!request.check) return undefined;
-  const [first, ...others] = catalog.check(request.code);
+  const [first, ...others] = await deps.checker.check(request.code, catalog.declarations, signal);
   if (first === undefined) return undefined;
   const more = others.map(({ line, column, message }) => `\n${line}:${column} ${message}`);
   return { ...first, message: `The program does not fit the declarations: ${first.message}${more.join('')}` };

@@ -10,6 +10,7 @@ import type { ChannelCredentials, ChannelOptions } from '@grpc/grpc-js';
 import {
   type ExecuteRequestSchema,
   type ExecuteResponse,
+  type GetStatusResponse,
   SandboxService,
 } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { AppError } from '../../shared/errors.ts';
@@ -50,6 +51,11 @@ export class SandboxClient implements Sandbox {
 
   execute(job: SandboxJob): SandboxAttempt {
     return new RemoteAttempt(this.#service.execute(), job);
+  }
+
+  /** How the sandbox is. Throws RpcError if it does not answer in time. */
+  status(timeoutMs: number): Promise<GetStatusResponse> {
+    return this.#service.getStatus({}, { timeoutMs });
   }
 
   close(): void {

@@ -4,40 +4,53 @@
  */
 import type { DescService } from '@bufbuild/protobuf';
 import { ConnectError, type ConnectRouter, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
+import { status } from '@grpc/grpc-js';
 import { BadRequestSchema } from '../../../gen/google/rpc/error_details_pb.js';
-import type { Log } from '../log.ts';
-import { type BoundMethod, type CallContext, methodsOf, pathOf, type ServiceHandlers } from './handlers.ts';
-import { badRequest, grpcCode, publicError, statusText } from './status.ts';
+import {
+  type BoundMethod,
+  type CallContext,
+  type Edge,
+  methodsOf,
+  pathOf,
+  reported,
+  type ServiceHandlers,
+} from './handlers.ts';
+import { badRequest, grpcCode, statusText } from './status.ts';
 
 export function mountConnect<S extends DescService>(
   router: ConnectRouter,
   service: S,
   handlers: ServiceHandlers<S>,
-  log: Log,
+  edge: Edge,
 ): void {
   const implementation = Object.fromEntries(
-    methodsOf(service, handlers).map((bound) => [bound.name, serve(bound, log)]),
+    methodsOf(service, handlers).map((bound) => [bound.name, serve(bound, edge)]),
   );
   router.service(service, implementation as ServiceImpl<S>);
 }
 
-function serve(bound: BoundMethod, log: Log) {
+function serve(bound: BoundMethod, edge: Edge) {
   if (bound.kind === 'unary') {
     return async (request: Parameters<typeof bound.handler>[0], connect: HandlerContext) => {
       const context = contextOf(bound, connect);
+      const ended = edge.observe(context.path);
       try {
-        return await bound.handler(request, context);
+        const response = await bound.handler(request, context);
+        ended('OK');
+        return response;
       } catch (error) {
-        throw toConnectError(error, context, log);
+        throw toConnectError(error, context, edge, ended);
       }
     };
   }
   return async function* (requests: Parameters<typeof bound.handler>[0], connect: HandlerContext) {
     const context = contextOf(bound, connect);
+    const ended = edge.observe(context.path);
     try {
       yield* bound.handler(requests, context);
+      ended('OK');
     } catch (error) {
-      throw toConnectError(error, context, log);
+      throw toConnectError(error, context, edge, ended);
     }
   };
 }
@@ -51,11 +64,19 @@ function contextOf(bound: BoundMethod, connect: HandlerContext): CallContext {
   };
 }
 
-function toConnectError(error: unknown, context: CallContext, log: Log): ConnectError {
+function toConnectError(
+  error: unknown,
+  context: CallContext,
+  edge: Edge,
+  ended: (code: string) => void,
+): ConnectError {
   // Thrown by connect itself while it reads requests: a broken message, a caller that went away.
-  if (error instanceof ConnectError) return error;
-  const failure = publicError(error);
-  if (failure.code === 'INTERNAL') log.error({ path: context.path, err: failure }, 'call failed');
+  if (error instanceof ConnectError) {
+    ended(status[error.code] ?? 'UNKNOWN');
+    return error;
+  }
+  const failure = reported(error, context, edge.log);
+  ended(failure.code);
   const violations = badRequest(failure);
   const details = violations === undefined ? [] : [{ desc: BadRequestSchema, value: violations }];
   return new ConnectError(statusText(failure), grpcCode(failure.code), undefined, details);

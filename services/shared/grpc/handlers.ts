@@ -7,6 +7,9 @@
  * H3  A handler fails with AppError for what is expected; anything else becomes INTERNAL without details.
  */
 import type { DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { AppError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { publicError } from './status.ts';
 
 /** The call that a handler serves. */
 export interface CallContext {
@@ -19,6 +22,25 @@ export interface CallContext {
   readonly certificateName?: string | undefined;
   /** First value of a request header or metadata key (lower case). */
   header(name: string): string | undefined;
+}
+
+/** What mounting needs beside the handlers, whatever the transport. */
+export interface Edge {
+  readonly log: Log;
+  /** Begins a request by its path; what it gives is called with the code of the end. */
+  readonly observe: (path: string) => (code: string) => void;
+}
+
+/** An edge on which nothing is measured. */
+export function plainEdge(log: Log): Edge {
+  return { log, observe: () => () => {} };
+}
+
+/** What a caller may know of an error. What is not expected is logged, with its cause. */
+export function reported(error: unknown, context: CallContext, log: Log): AppError {
+  const failure = publicError(error);
+  if (failure.code === 'INTERNAL') log.error({ path: context.path, err: failure }, 'call failed');
+  return failure;
 }
 
 type UnaryHandler<M extends DescMethod> = (

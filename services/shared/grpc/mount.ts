@@ -16,17 +16,18 @@ import type {
 } from '@grpc/grpc-js';
 import { certificateName } from '../auth/certificate.ts';
 import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { methodDefinition, type WireMessage } from './codec.ts';
 import {
   type BoundMethod,
   type CallContext,
+  type Edge,
   methodsOf,
   pathOf,
+  reported,
   type ServiceHandlers,
   type ServiceShape,
 } from './handlers.ts';
-import { publicError, toStatus } from './status.ts';
+import { toStatus } from './status.ts';
 import { readMessages, writeMessage } from './stream.ts';
 
 type Unary = Extract<BoundMethod, { kind: 'unary' }>;
@@ -38,33 +39,38 @@ export function mountService<S extends ServiceShape>(
   server: Server,
   service: S,
   handlers: ServiceHandlers<S>,
-  log: Log,
+  edge: Edge,
 ): void {
   const definition: Record<string, ReturnType<typeof methodDefinition>> = {};
   const implementation: UntypedServiceImplementation = {};
   for (const bound of methodsOf(service, handlers)) {
     definition[bound.name] = methodDefinition(bound.method);
-    implementation[bound.name] = bound.kind === 'unary' ? serveUnary(bound, log) : serveBidi(bound, log);
+    implementation[bound.name] = bound.kind === 'unary' ? serveUnary(bound, edge) : serveBidi(bound, edge);
   }
   server.addService(definition, implementation);
 }
 
-function serveUnary(bound: Unary, log: Log) {
+function serveUnary(bound: Unary, edge: Edge) {
   return (call: UnaryCall, callback: sendUnaryData<WireMessage>): void => {
     const context = contextOf(call, bound);
+    const ended = edge.observe(context.path);
     void (async () => {
       try {
         callback(null, await bound.handler(requestOf(bound, call.request), context));
+        ended('OK');
       } catch (error) {
-        callback(toStatus(report(error, context, log)));
+        const failure = reported(error, context, edge.log);
+        callback(toStatus(failure));
+        ended(failure.code);
       }
     })();
   };
 }
 
-function serveBidi(bound: Bidi, log: Log) {
+function serveBidi(bound: Bidi, edge: Edge) {
   return (call: BidiCall): void => {
     const context = contextOf(call, bound);
+    const ended = edge.observe(context.path);
     // Errors of a cancelled stream arrive here as well as in readMessages: without a listener they would
     // end the process, and there is nobody left to tell.
     call.on('error', () => {});
@@ -73,9 +79,11 @@ function serveBidi(bound: Bidi, log: Log) {
         const responses = bound.handler(readMessages(call, context.signal), context);
         for await (const response of responses) await writeMessage(call, response, context.signal);
         call.end();
+        ended('OK');
       } catch (error) {
-        const failure = report(error, context, log);
+        const failure = reported(error, context, edge.log);
         if (!call.cancelled) call.emit('error', toStatus(failure));
+        ended(failure.code);
       }
     })();
   };
@@ -101,10 +109,4 @@ function contextOf(call: UnaryCall | BidiCall, bound: BoundMethod): CallContext 
 function requestOf(bound: Unary, request: WireMessage) {
   if (!isMessage(request, bound.method.input)) throw new Error('grpc-js gave what codec.ts did not decode');
   return request;
-}
-
-function report(error: unknown, context: CallContext, log: Log): AppError {
-  const failure = publicError(error);
-  if (failure.code === 'INTERNAL') log.error({ path: context.path, err: failure }, 'call failed');
-  return failure;
 }

@@ -22,6 +22,9 @@ import { publicError } from '../../../shared/grpc/status.ts';
 import { httpLimits, limits } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Certificates, CertificateTexts } from '../../../shared/tls.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { Readiness } from '../../watch.ts';
+import { addOperations } from './operations.ts';
 import { httpProblem, type Problem, problemOf } from './problem.ts';
 import { addRoutes, type RouteDeps } from './routes.ts';
 
@@ -29,6 +32,8 @@ export interface HttpDeps extends RouteDeps {
   /** Mounts the services for Connect and gRPC-Web. */
   readonly mount: (router: ConnectRouter) => void;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly ready: () => Readiness;
   /** Undefined: plain HTTP. */
   readonly certificates: Certificates | undefined;
 }
@@ -62,7 +67,13 @@ export function createHttp(deps: HttpDeps): FastifyInstance {
     }
     return sendProblem(reply, problem);
   });
+  http.addHook('onRequest', (request, reply, done) => {
+    const ended = deps.metrics.request(`${request.method} ${request.routeOptions.url ?? 'no route'}`);
+    reply.raw.once('close', () => ended(String(reply.statusCode)));
+    done();
+  });
   addRoutes(http, deps);
+  addOperations(http, deps);
   return http;
 }
 
