@@ -134,6 +134,17 @@ export const limits = {
   statusViolationBytesMax: 256,
 } as const;
 
+/** Bounds of gRPC connections. */
+export const grpcLimits = {
+  /** Calls at once on one connection. */
+  streamsMax: 2000,
+  /** A connection without a call. */
+  idleMs: 600_000,
+  /** How often a silent peer is asked whether it lives, and how long its answer may take. */
+  keepaliveMs: 30_000,
+  keepaliveTimeoutMs: 10_000,
+} as const;
+
 /** Bounds of the HTTP port. */
 export const httpLimits = {
   /** Body of a route; Connect and gRPC-Web have the bounds of gRPC messages. */

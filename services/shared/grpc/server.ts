@@ -9,7 +9,7 @@ import {
   setLogVerbosity,
 } from '@grpc/grpc-js';
 import { parseAddress } from '../address.ts';
-import { limits } from '../limits.ts';
+import { grpcLimits, limits } from '../limits.ts';
 
 // Its lines have no structure, and what they say reaches us as errors.
 setLogVerbosity(logVerbosity.NONE);
@@ -18,6 +18,11 @@ export function createServer(options: ServerOptions = {}): Server {
   return new Server({
     'grpc.max_receive_message_length': limits.grpcMessageBytesMax,
     'grpc.max_send_message_length': limits.grpcAnswerBytesMax,
+    'grpc.max_concurrent_streams': grpcLimits.streamsMax,
+    'grpc.max_connection_idle_ms': grpcLimits.idleMs,
+    // A peer that is gone without a word is noticed, and its attempts are given up.
+    'grpc.keepalive_time_ms': grpcLimits.keepaliveMs,
+    'grpc.keepalive_timeout_ms': grpcLimits.keepaliveTimeoutMs,
     ...options,
   });
 }
