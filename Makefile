@@ -37,7 +37,9 @@ sim: setup ## Simulate 100,000 runs under crashes, cancels and changes (about ha
 	SIM_CASES=100000 SIM_REAL_CASES=300 vitest run test/sim
 
 tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
+tools: ## Build what tests talk to (needs Go and Python): ferretdb, grpcurl, a Python client
 	tools/build-servers.sh
+	tools/build-python.sh
 
 bench: setup ## Measure both services against bare isolated-vm, as ratios (ROUNDS=30)
 	node --no-node-snapshot --no-warnings test/bench/main.ts

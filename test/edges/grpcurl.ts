@@ -10,8 +10,8 @@ const { PATH = '', REQUIRE_TOOLS } = process.env;
 
 const folders = [join(import.meta.dirname, '../../.tools/bin'), ...PATH.split(delimiter)];
 
-export function findTool(name: string): string | undefined {
-  for (const folder of folders) {
+export function findTool(name: string, among: readonly string[] = folders): string | undefined {
+  for (const folder of among) {
     const path = join(folder, name);
     try {
       accessSync(path, constants.X_OK);
