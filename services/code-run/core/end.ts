@@ -34,7 +34,8 @@ export function resultOf(end: ProgramEnd, runLimits: RunLimits, logs: readonly L
     case 'Memory':
       return failed('Memory', memoryText(runLimits), end, logs);
     case 'OutputTooLarge':
-      return failed('OutputTooLarge', outputText(runLimits), end, logs);
+      // The sandbox knows how large the value was; it never left it.
+      return failed('OutputTooLarge', end.message === '' ? outputText(runLimits) : end.message, end, logs);
     case 'Violation':
       return failed('Error', violationText, end, logs);
     default:
