@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Input } from '../../services/reference-core/cli/ask.ts';
@@ -61,14 +61,12 @@ function runTyping(lines: readonly string[], ...args: string[]): Promise<Ended> 
 }
 
 async function executed(input: Input, args: readonly string[]): Promise<Ended> {
-  let out = '';
-  let err = '';
-  const streams = {
-    input,
-    out: { write: (text: string) => (out += text) },
-    err: { write: (text: string) => (err += text) },
-  };
+  const streams = { input, out: new PassThrough(), err: new PassThrough() };
+  const written = Promise.all([text(streams.out), text(streams.err)]);
   const status = await execute(args, streams, new AbortController().signal);
+  streams.out.end();
+  streams.err.end();
+  const [out, err] = await written;
   return { status, out, err };
 }
 
@@ -134,6 +132,13 @@ describe('code-mode run', () => {
       limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
       attempts: [{ number: 1, replayedCalls: 0 }],
     });
+  });
+
+  test('shows where a program failed', async () => {
+    const { status, out, err } = await run('run', '-e', 'const a = 1;\nthrow new TypeError("no");', ...here);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toContain('TypeError: no');
+    expect(err).toContain('2 | throw new TypeError("no");');
   });
 
   test.each([

@@ -5,10 +5,9 @@ import type { CodeRun } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import type { Embedded } from '../../services/embedded/embedded.ts';
 import { startPrivate } from '../../services/embedded/private.ts';
-import type { CodeRunClient, RunObserver } from '../../services/reference-core/client/attempt.ts';
+import type { CodeRunClient } from '../../services/reference-core/client/attempt.ts';
 import { ReferenceCore } from '../../services/reference-core/client/core.ts';
-import { Apps } from '../../services/reference-core/mcp/apps.ts';
-import type { ServerConfig } from '../../services/reference-core/mcp/config.ts';
+import type { Apps } from '../../services/reference-core/mcp/apps.ts';
 import type { Decider } from '../../services/reference-core/operations/decider.ts';
 import { OperationRecord } from '../../services/reference-core/operations/record.ts';
 import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
@@ -48,32 +47,13 @@ export interface Played {
 /** Lets every call through. */
 export const allowAll: Decider = { decide: () => ({ tag: 'Allow' }), ask: async () => undefined };
 
-/** Runs one program with the reference core over fresh connections, to its end. */
-export async function play(
-  services: TestServices,
-  servers: readonly ServerConfig[],
-  code: string,
-  options: {
-    readonly decider?: Decider;
-    readonly observer?: RunObserver;
-    readonly signal?: AbortSignal;
-    readonly session?: string;
-  } = {},
-): Promise<Played> {
-  const apps = new Apps(servers);
+/** Runs one program with the reference core to its end. */
+export async function play(services: TestServices, apps: Apps, code: string): Promise<Played> {
   using record = new OperationRecord(':memory:');
-  try {
-    const { client } = services;
-    const core = new ReferenceCore({ client, apps, record, decider: options.decider ?? allowAll });
-    const id = randomUUID();
-    const end = await core.run(
-      { session: options.session ?? id, turn: id, callId: id, owner: 'test', code, reason: 'To test.' },
-      options.observer ?? {},
-      options.signal ?? new AbortController().signal,
-    );
-    if (end.tag !== 'Finished') throw new Error('the run waits');
-    return { run: end.run, agentText: end.agentText };
-  } finally {
-    await apps.close();
-  }
+  const core = new ReferenceCore({ client: services.client, apps, record, decider: allowAll });
+  const id = randomUUID();
+  const request = { session: id, turn: id, callId: id, owner: 'test', code, reason: 'To test.' };
+  const end = await core.run(request, {}, new AbortController().signal);
+  if (end.tag !== 'Finished') throw new Error('the run waits');
+  return { run: end.run, agentText: end.agentText };
 }
