@@ -139,6 +139,10 @@ describe('a call', () => {
     });
   });
 
+  test('of a tool that needs a person first gives the operation to answer', async () => {
+    expect(await call(connect('plain'), 'asks')).toEqual({ tag: 'InputRequired', operationId: 'call:0' });
+  });
+
   test('cuts an overlong message of an app', async () => {
     const outcome = await call(connect('plain'), 'fails', { message: 'é'.repeat(limits.messageBytesMax) });
     if (outcome.tag !== 'Failed') throw new Error('it did not fail');

@@ -7,7 +7,7 @@
  *     when there is somebody to answer.
  * N3  A server that went away is started again by the next call, not before.
  */
-import { type RequestOptions, SdkHttpError } from '@modelcontextprotocol/client';
+import { type RequestOptions, SdkHttpError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
 import { parseTemplate } from 'url-template';
 import type { Connection } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import { AppError } from '../../shared/errors.ts';
@@ -67,6 +67,8 @@ export class AppConnection {
     try {
       return await this.#gate.run(() => this.#send(call));
     } catch (error) {
+      // The app wants a person to visit an address first.
+      if (error instanceof UrlElicitationRequiredError) return inputRequired(call);
       return failedOutcome(error, call.kind);
     }
   }
@@ -96,7 +98,7 @@ export class AppConnection {
       },
     );
     if ((result as { readonly resultType?: unknown }).resultType === 'input_required') {
-      return { tag: 'InputRequired', operationId: call.operationId };
+      return inputRequired(call);
     }
     const valueJson = JSON.stringify(result);
     if (utf8Bytes(valueJson) > limits.resultBytesMax) {
@@ -126,6 +128,10 @@ export class AppConnection {
     this.#session ??= Session.open(this.#server, this.#options.answers ?? {}, this.#stopped.signal, forget);
     return this.#session;
   }
+}
+
+function inputRequired({ operationId }: AppCall): Outcome {
+  return { tag: 'InputRequired', operationId };
 }
 
 function requestOf(call: AppCall, input: JsonObject): { method: string; params: Record<string, unknown> } {
