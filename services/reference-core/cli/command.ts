@@ -1,4 +1,5 @@
 /** The commands of the command line. */
+import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { RpcError } from '../../shared/grpc/status.ts';
 import { describe } from './api.ts';
@@ -6,6 +7,7 @@ import type { Input } from './ask.ts';
 import { runDemo } from './demo.ts';
 import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
 import { readCount, readPolicy, readProgram, readServers, recordFile } from './input.ts';
+import { serveAgents } from './mcp.ts';
 import { type DriveOptions, localSession, resumeRun, runProgram } from './run.ts';
 import { cancelRun, followRun, listRuns, showRun } from './runs.ts';
 import { connectService, type Service, startService } from './service.ts';
@@ -14,8 +16,8 @@ import { type Sink, Terminal } from './terminal.ts';
 /** What a command reads and writes. */
 export interface Streams {
   readonly input: Input;
-  readonly out: Sink;
-  readonly err: Sink;
+  readonly out: Writable & Sink;
+  readonly err: Writable & Sink;
 }
 
 interface ServiceOptions {
@@ -71,6 +73,7 @@ function createCommand(streams: Streams, signal: AbortSignal, end: (status: Exit
   addRun(program, around);
   addRuns(program, around);
   addApi(program, around);
+  addMcp(program, around);
   program
     .command('demo')
     .description('run a real program against three real MCP servers, and show all of it')
@@ -170,6 +173,25 @@ function addApi(program: Command, { terminal, signal }: Surroundings): void {
       await using service = await serviceOf(options);
       const { connection = '', binding = '' } = options;
       await describe(service, servers, { query, connection, binding }, terminal, signal);
+    });
+}
+
+function addMcp(program: Command, { streams, terminal, signal }: Surroundings): void {
+  program
+    .command('mcp')
+    .description('be an MCP server over standard streams: Code Mode over all servers of the configuration')
+    .requiredOption('-c, --config <file>', 'MCP servers, in the usual JSON with "mcpServers"')
+    .option('-s, --server <address>', 'a CodeRunService that runs (default: all in one)')
+    .option(
+      '-p, --policy <file>',
+      'what is allowed, asked about and denied (default: asked unless read-only)',
+    )
+    .option('-y, --yes', 'allow every call')
+    .action(async (options: DriveCommandOptions) => {
+      const { servers, policy, record } = await readDrive(options, streams.input);
+      await using service = await serviceOf(options);
+      const serving = { servers, policy, record, server: options.server };
+      await serveAgents(service, serving, streams, terminal, signal);
     });
 }
 

@@ -12,7 +12,7 @@ import type { RunWaiting } from '../../../gen/openbot/codemode/v1/code_run_servi
 import { RpcError } from '../../shared/grpc/status.ts';
 import { appLimits } from '../../shared/limits.ts';
 import type { Apps } from '../mcp/apps.ts';
-import type { Decider } from '../operations/decider.ts';
+import type { CallToDecide, Decider, Verdict } from '../operations/decider.ts';
 import { Operations } from '../operations/operations.ts';
 import type { OperationRecord } from '../operations/record.ts';
 import { type AttemptEnd, type CodeRunClient, type RunObserver, runAttempt } from './attempt.ts';
@@ -138,19 +138,29 @@ export class ReferenceCore {
     return runAttempt(client, first, this.#operations, observer, options);
   }
 
-  /** Has waiting calls decided; false if there is nobody to ask. */
-  async #decide(waiting: RunWaiting, signal: AbortSignal): Promise<boolean> {
-    const calls = waiting.requests.flatMap(({ app }) => {
+  /** The calls that a run waits for, as this core recorded them. */
+  callsOf(waiting: RunWaiting): CallToDecide[] {
+    return waiting.requests.flatMap(({ app }) => {
       const call = app === undefined ? undefined : this.#operations.waiting(app.callId);
       return call === undefined ? [] : [call];
     });
-    const code = waiting.requests[0]?.code?.code ?? '';
-    const verdicts = await this.#parts.decider.ask({ runId: waiting.runId, code, calls }, signal);
-    if (verdicts === undefined) return false;
+  }
+
+  /** Writes verdicts down, one for each call in order. They count when the run is resumed. */
+  settle(calls: readonly CallToDecide[], verdicts: readonly Verdict[]): void {
     calls.forEach((call, index) => {
       const verdict = verdicts[index];
       if (verdict !== undefined) this.#operations.settle(call.callId, verdict);
     });
+  }
+
+  /** Has waiting calls decided; false if there is nobody to ask. */
+  async #decide(waiting: RunWaiting, signal: AbortSignal): Promise<boolean> {
+    const calls = this.callsOf(waiting);
+    const code = waiting.requests[0]?.code?.code ?? '';
+    const verdicts = await this.#parts.decider.ask({ runId: waiting.runId, code, calls }, signal);
+    if (verdicts === undefined) return false;
+    this.settle(calls, verdicts);
     return true;
   }
 
