@@ -13,6 +13,8 @@ import { SandboxProcess } from './sandbox-process.ts';
 export interface Embedded {
   readonly codeRun: RunningCodeRun;
   readonly sandbox: SandboxProcess;
+  /** Where SandboxService serves: "unix:/path". */
+  readonly sandboxAddress: string;
   /** Code Mode was turned on by this start: it was never set before. */
   readonly turnedOn: boolean;
   readonly enabled: boolean;
@@ -43,7 +45,7 @@ export async function startEmbedded(
       await codeRun.stop();
       await clean();
     };
-    return { codeRun, sandbox, turnedOn, enabled, stop };
+    return { codeRun, sandbox, sandboxAddress: address, turnedOn, enabled, stop };
   } catch (error) {
     await clean();
     throw error;
