@@ -44,6 +44,8 @@ export class SandboxProcess {
         SANDBOX_EXIT_WITH_STDIN: 'true',
       },
       stdio: ['pipe', 'pipe', 'inherit'],
+      // Ctrl-C reaches every process of the terminal's group: this one alone decides when the sandbox ends.
+      detached: true,
     });
     this.#child = child;
     const startedAtMs = performance.now();
