@@ -14,39 +14,48 @@ import { limits } from '../../shared/limits.ts';
 import { type CompiledCatalog, compileCatalog } from '../bindings/compile.ts';
 import { Fields } from './validate.ts';
 
+export interface KeptCatalog {
+  /** SHA-256 of the encoding, lower-case hexadecimal. */
+  readonly digest: string;
+  /** Length of the encoding. */
+  readonly bytes: number;
+  readonly compiled: CompiledCatalog;
+}
+
 export class Catalogs {
   readonly #bytesMax: number;
   /** In order of last use, the least recent first. */
-  readonly #entries = new Map<string, CompiledCatalog>();
+  readonly #entries = new Map<string, KeptCatalog>();
   #bytes = 0;
 
   constructor(bytesMax: number = limits.catalogsKeptBytesMax) {
     this.#bytesMax = bytesMax;
   }
 
-  put(catalog: Catalog, field: string): CompiledCatalog {
+  put(catalog: Catalog, field: string): KeptCatalog {
     const encoded = toBinary(CatalogSchema, catalog);
-    const known = this.#use(createHash('sha256').update(encoded).digest('hex'));
+    const digest = createHash('sha256').update(encoded).digest('hex');
+    const known = this.#use(digest);
     if (known !== undefined) return known;
     checkCatalog(catalog, encoded.length, field);
-    const compiled = compileCatalog(catalog);
-    this.#keep(compiled);
-    return compiled;
+    const kept = { digest, bytes: encoded.length, compiled: compileCatalog(catalog) };
+    this.#keep(kept);
+    return kept;
   }
 
   /** `field` is the path of the reference in the request: "start.catalog". */
   resolve(reference: CatalogRef | undefined, field: string): CompiledCatalog {
     const ref = reference?.ref;
-    if (ref?.case === 'catalog') return this.put(ref.value, `${field}.catalog`);
+    if (ref?.case === 'catalog') return this.put(ref.value, `${field}.catalog`).compiled;
     if (ref?.case !== 'digest') throw invalidField(field, 'must be set: a catalog, or the digest of one');
     const known = this.#use(ref.value);
     if (known === undefined) {
       throw new AppError('NOT_FOUND', `${field}.digest: no catalog has this digest: put the catalog again`);
     }
-    return known;
+    return known.compiled;
   }
 
-  #use(digest: string): CompiledCatalog | undefined {
+  #use(digest: string): KeptCatalog | undefined {
     const known = this.#entries.get(digest);
     if (known === undefined) return undefined;
     this.#entries.delete(digest);
@@ -54,11 +63,11 @@ export class Catalogs {
     return known;
   }
 
-  #keep(compiled: CompiledCatalog): void {
-    this.#entries.set(compiled.digest, compiled);
-    this.#bytes += compiled.bytes;
+  #keep(kept: KeptCatalog): void {
+    this.#entries.set(kept.digest, kept);
+    this.#bytes += kept.bytes;
     for (const [oldest, { bytes }] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax || oldest === compiled.digest) return;
+      if (this.#bytes <= this.#bytesMax || oldest === kept.digest) return;
       this.#entries.delete(oldest);
       this.#bytes -= bytes;
     }

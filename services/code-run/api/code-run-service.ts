@@ -5,8 +5,8 @@ import { AppError } from '../../shared/errors.ts';
 import type { CallContext, ServiceHandlers } from '../../shared/grpc/handlers.ts';
 import { limits } from '../../shared/limits.ts';
 import { agentTools } from '../agent/tools.ts';
+import { describeBindings, type SummarizedBinding, summaries } from '../bindings/describe.ts';
 import type { CodeRunStore } from '../store/contract.ts';
-import { describeBindings, type SummarizedBinding, summariesOf } from './catalog-contract.ts';
 import { toBinding, toCodeRun } from './convert.ts';
 import { noSuchRun, type Reading } from './reading.ts';
 import { type RunCodeDeps, runCode } from './run-code.ts';
@@ -55,8 +55,8 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
     async putCatalog({ catalog }, context) {
       await requireCore(context);
       if (catalog === undefined) throw new AppError('INVALID_ARGUMENT', 'catalog: must be set');
-      const compiled = catalogs.put(catalog, 'catalog');
-      return { digest: compiled.digest, bindings: summariesOf(compiled).map(toSummary) };
+      const { digest, compiled } = catalogs.put(catalog, 'catalog');
+      return { digest, bindings: summaries(compiled).map(toSummary) };
     },
 
     async describeBindings(request, context) {
