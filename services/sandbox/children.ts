@@ -17,16 +17,17 @@ import { StartedChildren } from './pool/started-children.ts';
 export interface Children {
   readonly source: ChildSource;
   readonly layers: readonly LayerReport[];
+  readonly forked: boolean;
   /** Whether every required layer holds. */
   readonly locked: boolean;
 }
 
 export async function makeChildren(config: SandboxConfig, realm: string, log: Log): Promise<Children> {
-  const { source, layers } = await choose(config, realm, log);
+  const { source, layers, forked } = await choose(config, realm, log);
   const lacking = missing(layers);
   for (const layer of layers)
     log.info({ layer: layer.name, state: layer.state, detail: layer.detail }, 'layer');
-  if (lacking.length === 0) return { source, layers, locked: true };
+  if (lacking.length === 0) return { source, layers, forked, locked: true };
   const reasons = lacking.map((layer) => `${layer.name} is ${layer.state}: ${layer.detail}`).join('; ');
   if (config.lock === 'required') {
     await source.close();
@@ -38,21 +39,17 @@ export async function makeChildren(config: SandboxConfig, realm: string, log: Lo
     { lacking: lacking.map((layer) => layer.name) },
     `NOT LOCKED: programs can harm this host: ${reasons}`,
   );
-  return { source, layers, locked: false };
+  return { source, layers, forked, locked: false };
 }
 
-async function choose(
-  config: SandboxConfig,
-  realm: string,
-  log: Log,
-): Promise<{ readonly source: ChildSource; readonly layers: readonly LayerReport[] }> {
+async function choose(config: SandboxConfig, realm: string, log: Log): Promise<Omit<Children, 'locked'>> {
   const program = await ChildProgram.bundle({ jit: config.jit });
   const lockable = process.platform === 'linux' && architectureOf(process.arch) !== undefined;
   const role = { realm, jit: config.jit, logOnly: config.seccompLogOnly };
   if (lockable && config.children !== 'started') {
     const forked = await ForkedChildren.listen(program, role);
     try {
-      return { source: forked, layers: await selfTest(forked) };
+      return { source: forked, layers: await selfTest(forked), forked: true };
     } catch (error) {
       await forked.close();
       if (config.children === 'forked') throw error;
@@ -61,7 +58,7 @@ async function choose(
   }
   const started = new StartedChildren(program, { ...role, lock: lockable ? 'linux' : 'none' });
   try {
-    return { source: started, layers: await selfTest(started) };
+    return { source: started, layers: await selfTest(started), forked: false };
   } catch (error) {
     await started.close();
     throw error;

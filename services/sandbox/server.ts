@@ -30,8 +30,9 @@ export interface RunningSandbox {
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
   const certificates = openServerCertificates('SANDBOX_', config, log);
   const realm = await buildRealmText();
-  const versions = readVersions(realm.hash);
-  const { source, layers, locked } = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
+  const children = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
+  const { source, layers, locked, forked } = children;
+  const versions = readVersions(realm.hash, { forked, jit: config.jit });
   const pool = new Pool(
     source,
     {

@@ -11,13 +11,20 @@ export interface SandboxVersions {
   readonly fingerprint: string;
 }
 
-export function readVersions(realmHash: string): SandboxVersions {
+/** What else decides at which depth a recursion ends. */
+export interface Making {
+  readonly forked: boolean;
+  readonly jit: boolean;
+}
+
+export function readVersions(realmHash: string, { forked, jit }: Making): SandboxVersions {
   const require = createRequire(import.meta.url);
   const product = packageVersion(require('../../package.json'));
   const isolatedVm = packageVersion(require('isolated-vm/package.json'));
   const { node, v8, icu } = process.versions;
   const realm = realmHash.slice(0, 16);
-  const fingerprint = `v8 ${v8}, icu ${icu ?? 'none'}, isolated-vm ${isolatedVm}, realm ${realm}, ${process.arch}`;
+  const made = `${forked ? 'forked' : 'started'}${jit ? ', jit' : ''}`;
+  const fingerprint = `v8 ${v8}, icu ${icu ?? 'none'}, isolated-vm ${isolatedVm}, realm ${realm}, ${process.arch}, ${made}`;
   return { product, node, v8, icu: icu ?? 'none', isolatedVm, realm, fingerprint };
 }
 

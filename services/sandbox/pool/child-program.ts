@@ -73,6 +73,8 @@ function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
     '--no-memory-reducer',
     '--no-incremental-marking-task',
     '--no-memory-pool',
+    // Functions are compiled once, before the fork, and not in every child again.
+    '--no-lazy',
     // The depth at which a recursion ends is part of what a program sees.
     '--stack-size=900',
     ...(jit ? [] : ['--jitless']),
