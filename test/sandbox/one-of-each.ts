@@ -1,14 +1,14 @@
 /** Starts a sandbox wherever it is run, runs a few programs, and prints what came of it as one line of JSON. */
 import { credentials } from '@grpc/grpc-js';
 import { LockLayerState, SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
-import { readConfig } from '../../services/sandbox/config.ts';
+import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
 import { silentLog } from '../../services/shared/log.ts';
 import { run } from './kit.ts';
 
 const environment = { SANDBOX_LISTEN: '127.0.0.1:0', SANDBOX_DRAIN_MS: '0', SANDBOX_READY_TARGET: '1' };
-const sandbox = await startSandbox(readConfig({ ...process.env, ...environment }), silentLog);
+const sandbox = await startSandbox(readSandboxConfig({ environment: { ...process.env, ...environment } }), silentLog);
 const channel = openChannel(sandbox.address, credentials.createInsecure());
 const client = createClient(SandboxService, channel);
 const { layers, locked } = await client.getStatus({});
