@@ -15,6 +15,7 @@ import type { SandboxConfig } from './config.ts';
 import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
 import { buildRealmText } from './isolate/realm-text.ts';
+import { layerNames } from './jail/layers.ts';
 import { Pool } from './pool/pool.ts';
 import { readVersions } from './versions.ts';
 
@@ -53,7 +54,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
       : { kind: 'certificates', names: clientNames(config) },
   );
   const server = createServer();
-  const health = new Health([SandboxService]);
+  const health = new Health([SandboxService, ...layerNames.map((name) => ({ typeName: `lock.${name}` }))]);
   mountService(
     server,
     SandboxService,
@@ -73,6 +74,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   addReflection(server, [SandboxService]);
   const address = await listen(server, config.listen, serverCredentials(certificates));
   health.setAll(true);
+  for (const { name, state } of layers) health.set(`lock.${name}`, state === 'held');
   return {
     address,
     locked,
