@@ -23,6 +23,8 @@ const timers = 'Programs have no timers, and time stands still: await the call i
 const modules = `Programs cannot load modules: use the built-ins of the language and ${bindings}.`;
 const node = `This is not Node.js: use the built-ins of the language and ${bindings}.`;
 const browser = `This is not a browser: use the built-ins of the language and ${bindings}.`;
+const files = 'There are no files: use an app that reads and writes them.';
+const exported = 'A program exports nothing: write its statements and return the value.';
 const threads = 'Programs have no threads and no shared memory: Promise.all makes calls at once.';
 const collection = 'Garbage collection cannot be observed here: use Map, WeakMap or plain references.';
 const abort = 'A program cannot abort its calls: await them, or return without them.';
@@ -47,17 +49,18 @@ const help: { readonly [name: string]: string } = {
   requestAnimationFrame: timers,
   performance: 'Time stands still in a program: Date.now() gives the time at which the run was created.',
   require: modules,
-  module: modules,
-  exports: modules,
+  module: exported,
+  exports: exported,
   importScripts: modules,
-  process: `${node} There are no environment variables.`,
+  process: 'This is not Node.js: return ends the program, console.log writes, and there is no environment.',
   Buffer: 'This is not Node.js: use Uint8Array, TextEncoder, TextDecoder, atob and btoa.',
   global: 'This is not Node.js: the global object is globalThis.',
-  __dirname: node,
-  __filename: node,
-  fs: node,
+  __dirname: files,
+  __filename: files,
+  fs: files,
   Deno: node,
   Bun: node,
+  self: 'There is no worker: the global object is globalThis.',
   window: browser,
   document: browser,
   navigator: browser,
@@ -67,7 +70,7 @@ const help: { readonly [name: string]: string } = {
   alert: browser,
   prompt: browser,
   Blob: 'There are no blobs: use strings or Uint8Array.',
-  File: 'There are no files: use an app that reads and writes them.',
+  File: files,
   AbortController: abort,
   AbortSignal: abort,
   WebAssembly: 'WebAssembly is not available: write it in JavaScript.',

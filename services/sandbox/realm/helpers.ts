@@ -15,28 +15,28 @@ declare function require(id: './helpers/url.ts'): typeof import('./helpers/url.t
 declare function require(id: './helpers/encoding.ts'): typeof import('./helpers/encoding.ts');
 
 const urls = once(() => {
-  const loaded = require('./helpers/url.ts');
-  for (const made of [loaded.URL, loaded.URLSearchParams]) {
-    addTextReader((made as { prototype: Date }).prototype.toString);
-  }
-  return loaded;
+  const { URL, URLSearchParams } = require('./helpers/url.ts');
+  addTextReader(URL.prototype.toString);
+  addTextReader(URLSearchParams.prototype.toString);
+  return { URL, URLSearchParams };
 });
 const encodings = once(() => require('./helpers/encoding.ts'));
 
-/** Gives undefined while it loads: a library that looks whether the platform has what it makes finds nothing. */
+/** Runs a load once. Gives undefined while it loads: a library that looks for what it makes itself finds nothing. */
 function once<T extends object>(load: () => T): () => Partial<T> {
+  let loaded: T | undefined;
   let loading = false;
   return () => {
-    if (loading) {
-      return {};
+    if (loaded === undefined && !loading) {
+      needStackRoom();
+      loading = true;
+      try {
+        loaded = whileLoading(load);
+      } finally {
+        loading = false;
+      }
     }
-    needStackRoom();
-    loading = true;
-    try {
-      return whileLoading(load);
-    } finally {
-      loading = false;
-    }
+    return loaded ?? {};
   };
 }
 

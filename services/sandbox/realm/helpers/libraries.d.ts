@@ -1,7 +1,7 @@
 /** The parts of the bundled libraries that the realm uses. Their own types need those of a browser. */
 declare module 'whatwg-url' {
-  export const URL: object;
-  export const URLSearchParams: object;
+  export const URL: { readonly prototype: { toString(): string } };
+  export const URLSearchParams: { readonly prototype: { toString(): string } };
 }
 
 declare module '@exodus/bytes/encoding-lite.js' {
