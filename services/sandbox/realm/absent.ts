@@ -84,7 +84,7 @@ const help: { readonly [name: string]: string } = {
 
 /** A use of a name that is no property of something, or a question whether it is there. */
 const use = new RegExp(
-  `(?:(typeof\\s*\\(?\\s*|globalThis\\s*\\??\\.\\s*)|(?<![\\w$.#'"]))(${Object.keys(help).join('|')})(?![\\w$])`,
+  `(?:(typeof[\\s(]*|globalThis\\s*\\??\\.\\s*)|(?<![\\w$.#'"]))(${Object.keys(help).join('|')})(?![\\w$])`,
   'g',
 );
 
