@@ -46,7 +46,7 @@ describe('apps', () => {
   it('without bindings is empty', async () => {
     expect(await value('return Object.keys(apps)', { job: { bindings: [] } })).toEqual([]);
     expect(await thrown('apps.x', { job: { bindings: [] } })).toMatchObject({
-      message: 'apps.x does not exist. Object.keys(apps) lists what there is.',
+      message: 'apps.x does not exist. This run has no apps.',
     });
   });
 });
@@ -114,8 +114,30 @@ describe('a name that is not there', () => {
 
   it('far from every other is told where to look', async () => {
     expect(await message('apps.mail.archive_everything({})')).toBe(
-      'apps.mail.archive_everything does not exist. Object.keys(apps.mail) lists what there is.',
+      'apps.mail.archive_everything does not exist. There is: send.',
     );
+  });
+
+  it('of a capability without its connection is told where it is', async () => {
+    expect(await message('apps.read_note({})')).toBe(
+      'apps.read_note does not exist. Did you mean apps.notes.read_note?',
+    );
+  });
+
+  it('among many others is told how to list them', async () => {
+    const bindings = Array.from(
+      { length: 100 },
+      (_, at) => ['math', `operation_${at}`, 'Math', `o${at}`] as const,
+    );
+    expect((await thrown('apps.math.x', { job: { bindings } })).message).toBe(
+      'apps.math.x does not exist. Object.keys(apps.math) lists what there is.',
+    );
+  });
+
+  it('of a million characters is told in few', async () => {
+    const { message: told } = await thrown('apps.notes["x".repeat(1e6)]');
+    expect(told).toMatch(/^apps\.notes\["x{200}… \[cut: 200 of 1000000 characters\]"\] does not exist\./);
+    expect((await thrown('apps.call("x".repeat(1e6))')).message.length).toBeLessThan(500);
   });
 
   it('names three at most, best first', async () => {

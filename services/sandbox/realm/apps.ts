@@ -18,17 +18,19 @@ import {
   freeze,
   hasOwn,
   jsonStringify,
+  keysOf,
   type List,
   list,
   matches,
   ObjectPrototype,
-  ownKeys,
   Proxy,
   SafeMap,
+  setPrototypeOf,
   slice,
   TypeError,
 } from './primordials.ts';
 import { needStackRoom } from './stack-room.ts';
+import { cut } from './text.ts';
 
 type Entry = RealmJob['bindings'][number];
 type Binding = (args?: unknown) => unknown;
@@ -53,7 +55,10 @@ export function installApps(entries: RealmJob['bindings']): void {
   if (!hasOwn(connections, 'call')) {
     define(connections, 'call', callByName);
   }
-  const handler = { __proto__: null, get: getOrThrow('apps') } as ProxyHandler<object>;
+  const handler = {
+    __proto__: null,
+    get: getOrThrow('apps', (wanted) => capabilitiesLike(entries, wanted)),
+  } as ProxyHandler<object>;
   define(globalThis, 'apps', new Proxy(freeze(connections), handler));
 }
 
@@ -108,7 +113,8 @@ const passOn = {
   preventExtensions: Reflect.preventExtensions,
 } as unknown as Record<string, unknown>;
 
-function getOrThrow(path: string) {
+/** `elsewhere` gives whole paths that a name may have meant though it is not near any name here. */
+function getOrThrow(path: string, elsewhere?: (wanted: string) => List<string>) {
   return (target: Named, key: string | symbol): unknown => {
     if (hasOwn(target, key)) {
       return target[key];
@@ -119,7 +125,7 @@ function getOrThrow(path: string) {
     if (hasOwn(ObjectPrototype, key) && key !== '__proto__') {
       return (ObjectPrototype as unknown as Named)[key];
     }
-    throw new TypeError(unknownName(target, path, key));
+    throw new TypeError(unknownName(target, path, key, elsewhere));
   };
 }
 
@@ -183,45 +189,86 @@ function byRawName(table: Table, rawName: string): string {
   const names = table.raw.get(rawName);
   if (names === undefined) {
     throw new TypeError(
-      `apps.call: there is no binding "${rawName}".${suggestion('', rawName, table.names)}`,
+      `apps.call: there is no binding "${cut(rawName, nameBytesMax)}".${suggestion('', rawName, table.names)}`,
     );
   }
   if (names.length > 1) {
-    throw new TypeError(`apps.call: "${rawName}" may mean ${join(names, '')}. Use one of these names.`);
+    throw new TypeError(
+      `apps.call: "${rawName}" may mean ${join(names, ' or ', '')}. Use one of these names.`,
+    );
   }
   return names[0] as string;
 }
 
 // ---- Names that are not there ------------------------------------------------------------------
 
-function unknownName(target: object, path: string, key: string): string {
-  const names: List<string> = list();
-  const keys = ownKeys(target);
-  for (let at = 0; at < keys.length; at += 1) {
-    const name = keys[at];
-    if (typeof name === 'string') {
-      append(names, name);
-    }
-  }
-  const shown = matches(/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u, key)
-    ? `${path}.${key}`
-    : `${path}[${jsonStringify(key)}]`;
-  return `${shown} does not exist.${suggestion(`${path}.`, key, names)}`;
+/** Most that is shown of a name that is not there, and of a list of those that are. */
+const nameBytesMax = 200;
+const listBytesMax = 400;
+
+function unknownName(
+  target: object,
+  path: string,
+  key: string,
+  elsewhere: ((wanted: string) => List<string>) | undefined,
+): string {
+  const names = setPrototypeOf(keysOf(target), null) as List<string>;
+  const name = cut(key, nameBytesMax);
+  const shown = matches(/^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u, name)
+    ? `${path}.${name}`
+    : `${path}[${jsonStringify(name)}]`;
+  return `${shown} does not exist.${suggestion(`${path}.`, key, names, elsewhere)}`;
 }
 
-function suggestion(prefix: string, wanted: string, names: List<string>): string {
+function suggestion(
+  prefix: string,
+  wantedName: string,
+  names: List<string>,
+  elsewhere?: (wanted: string) => List<string>,
+): string {
+  const wanted = slice(wantedName, 0, nameBytesMax);
   const near = nearest(wanted, names);
   if (near.length > 0) {
-    return ` Did you mean ${join(near, prefix)}?`;
+    return ` Did you mean ${join(near, ' or ', prefix)}?`;
+  }
+  const far = elsewhere?.(wanted);
+  if (far !== undefined && far.length > 0) {
+    return ` Did you mean ${join(far, ' or ', '')}?`;
+  }
+  if (names.length === 0) {
+    return ' This run has no apps.';
+  }
+  const all = join(names, ', ', '');
+  if (all.length <= listBytesMax) {
+    return ` There is: ${all}.`;
   }
   const owner = prefix === '' ? 'apps' : slice(prefix, 0, prefix.length - 1);
   return ` Object.keys(${owner}) lists what there is.`;
 }
 
-function join(names: List<string>, prefix: string): string {
+/** Capabilities near a name that was looked for among the connections. */
+function capabilitiesLike(entries: RealmJob['bindings'], wanted: string): List<string> {
+  const capabilities: List<string> = list();
+  const paths = new SafeMap<string, string>();
+  for (let at = 0; at < entries.length; at += 1) {
+    const entry = entries[at] as Entry;
+    const capability = entry[1];
+    if (!paths.has(capability)) {
+      append(capabilities, capability);
+      paths.set(capability, `apps.${entry[0]}.${capability}`);
+    }
+  }
+  const near = nearest(wanted, capabilities);
+  for (let at = 0; at < near.length; at += 1) {
+    near[at] = paths.get(near[at] as string) as string;
+  }
+  return near;
+}
+
+function join(names: List<string>, between: string, prefix: string): string {
   let text = '';
   for (let at = 0; at < names.length; at += 1) {
-    text += (at === 0 ? '' : ' or ') + prefix + names[at];
+    text += (at === 0 ? '' : between) + prefix + names[at];
   }
   return text;
 }

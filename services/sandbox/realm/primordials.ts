@@ -81,6 +81,8 @@ export function defineAccessor(
 }
 
 export const hasOwn = Object.hasOwn;
+/** Own enumerable names. */
+export const keysOf = Object.keys;
 
 /** A growing list whose writes meet no setter. */
 export interface List<T> {
