@@ -241,4 +241,13 @@ describe('the number of calls', () => {
       json: '"apps.mail.send: this run has made 3 calls, the most that a run may make"',
     });
   });
+
+  it('counts calls that arguments make while they are written', async () => {
+    const program = `
+      const nested = { toJSON() { apps.mail.send({}); return { outer: 1 }; } };
+      await apps.mail.send(nested).catch((e) => console.log(e.message));`;
+    const { calls, logs } = await run(program, { job: { callsMax: 1 } });
+    expect(calls.map(({ index, argumentsJson }) => [index, argumentsJson])).toEqual([[0, '{}']]);
+    expect(logs).toEqual(['info apps.mail.send: this run has made 1 calls, the most that a run may make']);
+  });
 });

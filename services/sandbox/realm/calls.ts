@@ -14,8 +14,8 @@ import {
   Error,
   isArray,
   jsonParse,
-  Promise,
   PromisePrototype,
+  promiseWithResolvers,
   SafeMap,
   setPrototypeOf,
   TypeError,
@@ -50,16 +50,8 @@ export function outstandingCalls(): number {
 /** Issues a call. `below` is the function that the program called. Failures of the arguments reject. */
 export function issueCall(binding: string, args: unknown, below: unknown): Promise<unknown> {
   needStackRoom();
-  let resolve: ((value: unknown) => void) | undefined;
-  let reject: ((reason: unknown) => void) | undefined;
-  const promise = new Promise<unknown>((fulfil, fail) => {
-    resolve = fulfil;
-    reject = fail;
-  });
+  const { promise, resolve, reject } = promiseWithResolvers();
   setPrototypeOf(promise, callPromisePrototype);
-  if (resolve === undefined || reject === undefined) {
-    return promise;
-  }
   let json: string;
   try {
     json = checkedArguments(binding, args);
@@ -76,12 +68,15 @@ export function issueCall(binding: string, args: unknown, below: unknown): Promi
 }
 
 function checkedArguments(binding: string, args: unknown): string {
+  const json = args === undefined ? '{}' : jsonOf(binding, args);
+  // Behind what may run code of the program: a toJSON can make calls of its own.
   if (issued >= callsMax) {
     throw new Error(`apps.${binding}: this run has made ${issued} calls, the most that a run may make`);
   }
-  if (args === undefined) {
-    return '{}';
-  }
+  return json;
+}
+
+function jsonOf(binding: string, args: unknown): string {
   if (typeof args !== 'object' || args === null || isArray(args)) {
     throw new TypeError(`apps.${binding} takes one object of named arguments, not ${kindOf(args)}`);
   }

@@ -168,6 +168,12 @@ export class SafeWeakMap<K extends WeakKey, V> {
 }
 
 // ---- Promises ----------------------------------------------------------------------------------
+/** Promise.withResolvers of the engine's own Promise. */
+export const promiseWithResolvers = bind.call(
+  Promise.withResolvers,
+  Promise,
+) as () => PromiseWithResolvers<unknown>;
+
 /** Promise.prototype.then, for promises whose `constructor` is their own. */
 export const thenOf = uncurry(PromisePrototype.then) as (
   promise: Promise<unknown>,
