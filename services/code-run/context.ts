@@ -61,8 +61,6 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     ...runnerDefaults,
     instance: config.instance ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     abandonedAfterMs: config.abandonedAfterMs,
-    // 50 ms, 200 ms … 13 s: long enough for a sandbox that starts again.
-    sandboxTriesMax: 6,
     sweepMs: Math.min(runnerDefaults.sweepMs, config.abandonedAfterMs),
   };
   const runner = new Runner({

@@ -100,10 +100,10 @@ export async function run(client: Client, program: string, options: RunOptions =
   const steps: Step[] = [];
   let end: End | undefined;
   for await (const { message } of call.responses) {
-    if (message.case === 'step') {
-      steps.push(message.value);
-      options.onStep?.(message.value);
-      for (const issued of message.value.calls) void answerCall(call, issued, options.answer ?? echo);
+    for (const step of stepsOf(message)) {
+      steps.push(step);
+      options.onStep?.(step);
+      for (const issued of step.calls) void answerCall(call, issued, options.answer ?? echo);
     }
     if (message.case === 'end') end = message.value;
   }
@@ -116,6 +116,11 @@ export async function run(client: Client, program: string, options: RunOptions =
     calls: steps.flatMap((step) => step.calls),
     logs: steps.flatMap((step) => step.logs.map((line) => line.text)),
   };
+}
+
+export function stepsOf(message: ExecuteResponse['message']): readonly Step[] {
+  if (message.case === 'step') return [message.value];
+  return message.case === 'steps' ? message.value.steps : [];
 }
 
 export const completed = (value: unknown): Outcome => ({

@@ -62,7 +62,7 @@ class LossySandbox implements Sandbox {
     })();
     return {
       events,
-      deliver: (index, outcome) => attempt.deliver(index, outcome),
+      deliver: (outcomes) => attempt.deliver(outcomes),
       kill: () => attempt.kill(),
     };
   }

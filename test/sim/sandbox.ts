@@ -5,6 +5,7 @@
 
 import type { Outcome } from '../../services/code-run/core/model.ts';
 import type {
+  DeliveredOutcome,
   Sandbox,
   SandboxAttempt,
   SandboxEvent,
@@ -40,7 +41,7 @@ export class SimSandbox implements Sandbox {
 
 export class SimAttempt implements SandboxAttempt {
   readonly #queue = new EventQueue<SandboxEvent>();
-  readonly #outcomes: { readonly index: number; readonly outcome: Outcome }[] = [];
+  readonly #outcomes: DeliveredOutcome[] = [];
   readonly #realm = new SimRealm();
   readonly #hooks: SandboxHooks;
   #delivered = 0;
@@ -61,8 +62,8 @@ export class SimAttempt implements SandboxAttempt {
     return this.#over;
   }
 
-  deliver(index: number, outcome: Outcome): Promise<void> {
-    this.#outcomes.push({ index, outcome });
+  deliver(outcomes: readonly DeliveredOutcome[]): Promise<void> {
+    this.#outcomes.push(...outcomes);
     if (this.#atRest) this.#next();
     return Promise.resolve();
   }
@@ -98,11 +99,11 @@ export class SimAttempt implements SandboxAttempt {
     const atRest = end === undefined;
     if (this.#hooks.inPieces?.() === true) {
       for (const call of calls) {
-        this.#queue.push({ tag: 'Step', delivered, calls: [call], logs: [], atRest: false });
+        this.#queue.push({ tag: 'Step', delivered, calls: [call], logs: [], atRest: false, cost });
       }
-      this.#queue.push({ tag: 'Step', delivered, calls: [], logs, atRest });
+      this.#queue.push({ tag: 'Step', delivered, calls: [], logs, atRest, cost });
     } else if (atRest || calls.length > 0 || logs.length > 0) {
-      this.#queue.push({ tag: 'Step', delivered, calls, logs, atRest });
+      this.#queue.push({ tag: 'Step', delivered, calls, logs, atRest, cost });
     }
     if (end !== undefined) {
       this.#queue.push({ tag: 'End', end: { ...endBase, ...end } });
@@ -130,6 +131,7 @@ const endBase = {
   errorName: '',
   line: 0,
   column: 0,
-  cpuMs: 1,
-  memoryBytes: 1,
+  cost: { cpuMs: 2, memoryBytes: 1 },
 } as const;
+
+const cost = { cpuMs: 1, memoryBytes: 1 } as const;

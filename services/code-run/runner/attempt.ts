@@ -20,7 +20,7 @@ import {
 import type { CodeRunStore, Writer } from '../store/contract.ts';
 import { LeaseLost } from '../store/contract.ts';
 import type { Clock } from './clock.ts';
-import type { ReportedOutcome, RunEvent, Sandbox } from './contract.ts';
+import type { ReportedOutcome, RunEvent, Sandbox, SandboxCost } from './contract.ts';
 import { digestOf } from './digest.ts';
 import { notFound, stoppedError, takenOver, withStore } from './endings.ts';
 import { EventQueue } from './event-queue.ts';
@@ -63,7 +63,7 @@ export class Attempt {
   #handling = false;
   #session: SandboxSession | undefined;
   #cancelRetry = () => {};
-  #cost = { cpuMs: 0, memoryBytes: 0 };
+  #cost: SandboxCost = { cpuMs: 0, memoryBytes: 0 };
   #finished: StoredRun | undefined;
   #roomForOutcomes: (() => void) | undefined;
   #outcomes: AsyncIterator<ReportedOutcome> | undefined;
@@ -182,7 +182,7 @@ export class Attempt {
         this.#execute(effect.outcomes);
         break;
       case 'Deliver':
-        this.#session?.deliver(effect.index, effect.outcome);
+        this.#session?.deliver([effect]);
         break;
       case 'Kill':
         this.#kill();
@@ -272,12 +272,16 @@ export class Attempt {
   }
 
   #execute(outcomes: Extract<Effect, { tag: 'Execute' }>['outcomes']): void {
+    const before = this.#cost;
     const session = new SandboxSession(this.#parts.sandbox, this.#start.run, {
       event: (event) => {
         if (this.#session === session) this.#dispatch(event);
       },
-      cost: (cpuMs, memoryBytes) => {
-        this.#cost = { cpuMs, memoryBytes };
+      cost: ({ cpuMs, memoryBytes }) => {
+        this.#cost = {
+          cpuMs: before.cpuMs + cpuMs,
+          memoryBytes: Math.max(before.memoryBytes, memoryBytes),
+        };
       },
       lost: (error) => this.#log.warn({ err: error }, 'sandbox lost'),
     });

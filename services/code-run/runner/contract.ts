@@ -109,10 +109,20 @@ export interface SandboxJob {
 /** Lost: through no known fault of the program; the attempt may be made again. */
 export type SandboxEndReason = ProgramEndReason | 'Lost';
 
-export interface SandboxEnd extends Omit<ProgramEnd, 'reason'> {
-  readonly reason: SandboxEndReason;
+/** What an attempt has cost so far. */
+export interface SandboxCost {
   readonly cpuMs: number;
   readonly memoryBytes: number;
+}
+
+export interface SandboxEnd extends Omit<ProgramEnd, 'reason'> {
+  readonly reason: SandboxEndReason;
+  readonly cost: SandboxCost;
+}
+
+export interface DeliveredOutcome {
+  readonly index: number;
+  readonly outcome: Outcome;
 }
 
 export type SandboxEvent =
@@ -125,14 +135,15 @@ export type SandboxEvent =
       readonly logs: readonly LogLine[];
       /** False on a piece of a step: more of it follows. */
       readonly atRest: boolean;
+      readonly cost: SandboxCost;
     }
   | { readonly tag: 'End'; readonly end: SandboxEnd };
 
 /** One attempt in a sandbox. A lost connection is an End with reason Lost. */
 export interface SandboxAttempt {
   readonly events: AsyncIterable<SandboxEvent>;
-  /** Queues an outcome; the sandbox delivers it when the program is at rest. Resolves when more may be sent. */
-  deliver(index: number, outcome: Outcome): Promise<void>;
+  /** Queues outcomes; the sandbox delivers one whenever the program is at rest. Resolves when more may be sent. */
+  deliver(outcomes: readonly DeliveredOutcome[]): Promise<void>;
   /** Kills the process. Idempotent. */
   kill(): void;
 }

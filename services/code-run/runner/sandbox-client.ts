@@ -22,9 +22,8 @@ import {
   type ServiceClient,
 } from '../../shared/grpc/client.ts';
 import { RpcError } from '../../shared/grpc/status.ts';
-import type { Outcome } from '../core/model.ts';
-import type { Sandbox, SandboxAttempt, SandboxEvent, SandboxJob } from './contract.ts';
-import { toEvent, toJob, toOutcome } from './sandbox-messages.ts';
+import type { DeliveredOutcome, Sandbox, SandboxAttempt, SandboxEvent, SandboxJob } from './contract.ts';
+import { inBatches, toEvents, toJob, toRequest } from './sandbox-messages.ts';
 
 export interface SandboxClientSettings {
   /** "dns:///sandbox:7443", "host:port" or "unix:/path". */
@@ -85,8 +84,8 @@ class RemoteAttempt implements SandboxAttempt {
     void call.send({ message: { case: 'job', value: toJob(job) } });
   }
 
-  deliver(index: number, outcome: Outcome): Promise<void> {
-    return this.#call.send({ message: { case: 'outcome', value: { index, outcome: toOutcome(outcome) } } });
+  async deliver(outcomes: readonly DeliveredOutcome[]): Promise<void> {
+    for (const batch of inBatches(outcomes)) await this.#call.send(toRequest(batch));
   }
 
   kill(): void {
@@ -96,7 +95,7 @@ class RemoteAttempt implements SandboxAttempt {
 
 async function* eventsOf(call: ExecuteCall): AsyncGenerator<SandboxEvent, void, void> {
   try {
-    for await (const response of call.responses) yield toEvent(response);
+    for await (const response of call.responses) yield* toEvents(response);
   } catch (error) {
     throw toAppError(error);
   }

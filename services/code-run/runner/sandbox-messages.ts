@@ -5,13 +5,14 @@ import {
   type DeliverOutcomeSchema,
   type End,
   EndReason,
+  type ExecuteRequestSchema,
   type ExecuteResponse,
   type JobSchema,
   type Step,
 } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { unreachable } from '../../shared/unreachable.ts';
-import type { LogLevel as Level, Outcome, CallFailureReason as Reason } from '../core/model.ts';
-import type { SandboxEnd, SandboxEndReason, SandboxEvent, SandboxJob } from './contract.ts';
+import type { LogLevel as Level, CallFailureReason as Reason } from '../core/model.ts';
+import type { DeliveredOutcome, SandboxEnd, SandboxEndReason, SandboxEvent, SandboxJob } from './contract.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -32,47 +33,87 @@ export function toJob(job: SandboxJob): MessageInitShape<typeof JobSchema> {
   };
 }
 
-type WireOutcome = NonNullable<MessageInitShape<typeof DeliverOutcomeSchema>['outcome']>;
+type WireOutcome = MessageInitShape<typeof DeliverOutcomeSchema>;
 
-export function toOutcome(outcome: Outcome): WireOutcome {
+/** Outcomes in groups that are small messages; one that is larger goes alone. */
+export function* inBatches(outcomes: readonly DeliveredOutcome[]): Generator<readonly DeliveredOutcome[]> {
+  let batch: DeliveredOutcome[] = [];
+  let chars = 0;
+  for (const delivered of outcomes) {
+    const { outcome } = delivered;
+    const size = outcomeChars + (outcome.tag === 'Completed' ? outcome.valueJson.length : 0);
+    if (batch.length > 0 && chars + size > batchCharsMax) {
+      yield batch;
+      batch = [];
+      chars = 0;
+    }
+    batch.push(delivered);
+    chars += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** UTF-16 units of results: at most 768 KiB of UTF-8. */
+const batchCharsMax = 256 * 1024;
+/** What an outcome takes besides its result. */
+const outcomeChars = 64;
+
+export function toRequest(
+  outcomes: readonly DeliveredOutcome[],
+): MessageInitShape<typeof ExecuteRequestSchema> {
+  const [first] = outcomes;
+  if (first !== undefined && outcomes.length === 1) {
+    return { message: { case: 'outcome', value: toOutcome(first) } };
+  }
+  return { message: { case: 'outcomes', value: { outcomes: outcomes.map(toOutcome) } } };
+}
+
+function toOutcome({ index, outcome }: DeliveredOutcome): WireOutcome {
   switch (outcome.tag) {
     case 'Completed':
-      return { case: 'completed', value: Buffer.from(outcome.valueJson) };
+      return { index, outcome: { case: 'completed', value: Buffer.from(outcome.valueJson) } };
     case 'Failed': {
       const { message } = outcome;
-      return { case: 'failed', value: { reason: failureReasons[outcome.reason], message } };
+      return {
+        index,
+        outcome: { case: 'failed', value: { reason: failureReasons[outcome.reason], message } },
+      };
     }
     case 'Denied':
-      return { case: 'denied', value: { message: outcome.message } };
-    case 'InputRequired':
-      return { case: 'inputRequired', value: { operationId: outcome.operationId } };
+      return { index, outcome: { case: 'denied', value: { message: outcome.message } } };
+    case 'InputRequired': {
+      const { operationId } = outcome;
+      return { index, outcome: { case: 'inputRequired', value: { operationId } } };
+    }
     default:
       return unreachable(outcome);
   }
 }
 
-export function toEvent(response: ExecuteResponse): SandboxEvent {
+export function toEvents(response: ExecuteResponse): readonly SandboxEvent[] {
   try {
-    return readEvent(response);
+    return readEvents(response);
   } catch {
-    return { tag: 'End', end: violation };
+    return [{ tag: 'End', end: violation }];
   }
 }
 
-function readEvent({ message }: ExecuteResponse): SandboxEvent {
+function readEvents({ message }: ExecuteResponse): readonly SandboxEvent[] {
   switch (message.case) {
     case 'started':
-      return { tag: 'Started', fingerprint: message.value.fingerprint };
+      return [{ tag: 'Started', fingerprint: message.value.fingerprint }];
     case 'step':
-      return toStep(message.value);
+      return [toStep(message.value)];
+    case 'steps':
+      return message.value.steps.map(toStep);
     case 'end':
-      return { tag: 'End', end: toEnd(message.value) };
+      return [{ tag: 'End', end: toEnd(message.value) }];
     default:
       throw new Error('the sandbox sent a message without content');
   }
 }
 
-function toStep({ delivered, calls, logs, atRest }: Step): SandboxEvent {
+function toStep({ delivered, calls, logs, atRest, cpuMs, memoryBytes }: Step): SandboxEvent {
   return {
     tag: 'Step',
     delivered,
@@ -85,11 +126,12 @@ function toStep({ delivered, calls, logs, atRest }: Step): SandboxEvent {
     })),
     logs: logs.map(({ index, level, text }) => ({ index, level: logLevels[level] ?? 'info', text })),
     atRest,
+    cost: { cpuMs, memoryBytes: Number(memoryBytes) },
   };
 }
 
-function toEnd({ reason, valueJson, memoryBytes, ...end }: End): SandboxEnd {
-  const { message, errorName, line, column, cpuMs } = end;
+function toEnd({ reason, valueJson, memoryBytes, cpuMs, ...end }: End): SandboxEnd {
+  const { message, errorName, line, column } = end;
   const known = endReasons[reason];
   if (known === undefined) throw new Error(`the sandbox ended for a reason that is not known: ${reason}`);
   return {
@@ -99,8 +141,7 @@ function toEnd({ reason, valueJson, memoryBytes, ...end }: End): SandboxEnd {
     errorName,
     line,
     column,
-    cpuMs,
-    memoryBytes: Number(memoryBytes),
+    cost: { cpuMs, memoryBytes: Number(memoryBytes) },
   };
 }
 
@@ -110,8 +151,7 @@ const violation: SandboxEnd = {
   errorName: '',
   line: 0,
   column: 0,
-  cpuMs: 0,
-  memoryBytes: 0,
+  cost: { cpuMs: 0, memoryBytes: 0 },
 };
 
 const failureReasons: Readonly<Record<Reason, CallFailureReason>> = {

@@ -3,13 +3,21 @@ import { AppError } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
 import type { SettledEntry } from '../core/ledger.ts';
 import type { MachineEvent } from '../core/machine-types.ts';
-import type { Outcome, StoredRun } from '../core/model.ts';
-import type { Sandbox, SandboxAttempt, SandboxEnd, SandboxEvent } from './contract.ts';
+import type { StoredRun } from '../core/model.ts';
+import type {
+  DeliveredOutcome,
+  Sandbox,
+  SandboxAttempt,
+  SandboxCost,
+  SandboxEnd,
+  SandboxEvent,
+} from './contract.ts';
 import { seedOf } from './digest.ts';
 
 export interface SandboxListener {
   event(event: MachineEvent): void;
-  cost(cpuMs: number, memoryBytes: number): void;
+  /** What this sandbox has cost so far. */
+  cost(cost: SandboxCost): void;
   /** Why, for the log. */
   lost(error: unknown): void;
 }
@@ -34,12 +42,12 @@ export class SandboxSession {
   /** Listens, and sends all outcomes ahead: the sandbox itself delivers one per rest. */
   begin(outcomes: readonly SettledEntry[]): void {
     void this.#listen();
-    if (outcomes.length > 0) void this.#deliverAll(outcomes);
+    if (outcomes.length > 0) this.deliver(outcomes);
   }
 
-  deliver(index: number, outcome: Outcome): void {
-    // That it could not be sent shows as the end of the events.
-    this.#attempt.deliver(index, outcome).catch(() => {});
+  deliver(outcomes: readonly DeliveredOutcome[]): void {
+    // That they could not be sent shows as the end of the events.
+    this.#attempt.deliver(outcomes).catch(() => {});
   }
 
   kill(): void {
@@ -47,22 +55,12 @@ export class SandboxSession {
     this.#attempt.kill();
   }
 
-  async #deliverAll(outcomes: readonly SettledEntry[]): Promise<void> {
-    try {
-      for (const { index, outcome } of outcomes) {
-        if (this.#killed) return;
-        await this.#attempt.deliver(index, outcome);
-      }
-    } catch {
-      // As in deliver.
-    }
-  }
-
   async #listen(): Promise<void> {
     try {
       for await (const event of this.#attempt.events) {
         if (this.#killed) return;
         if (event.tag === 'End') return this.#end(event.end);
+        if (event.tag === 'Step') this.#listener.cost(event.cost);
         this.#listener.event(toMachine(event));
       }
       this.#lost(new Error('the sandbox ended its stream without an end'));
@@ -71,8 +69,8 @@ export class SandboxSession {
     }
   }
 
-  #end({ reason, cpuMs, memoryBytes, ...end }: SandboxEnd): void {
-    this.#listener.cost(cpuMs, memoryBytes);
+  #end({ reason, cost, ...end }: SandboxEnd): void {
+    this.#listener.cost(cost);
     if (reason === 'Lost') this.#lost(new Error(end.message));
     else this.#listener.event({ tag: 'SandboxEnded', end: { ...end, reason } });
   }

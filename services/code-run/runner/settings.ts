@@ -25,7 +25,8 @@ export interface RunnerSettings {
 export const runnerDefaults: Omit<RunnerSettings, 'instance'> = {
   leaseMs: 10_000,
   renewMs: 1_000,
-  sandboxTriesMax: 4,
+  // 50 ms, 200 ms … 13 s: long enough for a sandbox that starts again.
+  sandboxTriesMax: 6,
   sandboxRetryMs: 50,
   abandonedAfterMs: 3_600_000,
   sweepMs: 60_000,

@@ -7,6 +7,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { LogLevel } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
 import {
+  type DeliverOutcome,
   EndReason,
   type ExecuteRequest,
   type ExecuteResponseSchema,
@@ -64,16 +65,26 @@ async function feed(requests: Requests, attempt: Attempt): Promise<void> {
       const next = await requests.next();
       if (next.done === true) return attempt.endOutcomes();
       const { message } = next.value;
-      if (message.case !== 'outcome') throw invalidField('message', 'must be an outcome after the job');
-      await attempt.deliver(checkOutcome(message.value));
+      for (const outcome of outcomesOf(message)) await attempt.deliver(checkOutcome(outcome));
     }
   } catch (error) {
     attempt.fail(error);
   }
 }
 
+function outcomesOf(message: ExecuteRequest['message']): readonly DeliverOutcome[] {
+  if (message.case === 'outcome') return [message.value];
+  if (message.case === 'outcomes') return message.value.outcomes;
+  throw invalidField('message', 'must be outcomes after the job');
+}
+
 function toResponse(event: AttemptEvent): Response {
-  if (event.tag === 'Step') return { message: { case: 'step', value: toStep(event) } };
+  if (event.tag === 'Steps') {
+    const steps = event.steps.map(toStep);
+    const [step] = steps;
+    if (step !== undefined && steps.length === 1) return { message: { case: 'step', value: step } };
+    return { message: { case: 'steps', value: { steps } } };
+  }
   const { verdict, usage } = event;
   return {
     message: {
@@ -98,6 +109,8 @@ function toStep(step: StepEvent) {
     calls: [...step.calls],
     logs: step.logs.map((log) => ({ ...log, level: logLevelNumbers[log.level] })),
     atRest: step.atRest,
+    cpuMs: step.usage.cpuMs,
+    memoryBytes: BigInt(step.usage.memoryBytes),
   };
 }
 

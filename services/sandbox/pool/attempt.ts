@@ -2,8 +2,8 @@
  * One attempt: a job into a child, outcomes in, steps out, and a verdict. Pulled by its reader: what the
  * reader does not take is not read from the child, so a slow reader stalls this program and nothing else.
  *
- * T1  Steps come in order and end with a step at rest or with the end. Log lines wait at most
- *     `logDelayMs` for more to go with them.
+ * T1  Steps come in order and end with a step at rest or with the end. Those that the child has done already
+ *     come together. Log lines wait at most `logDelayMs` for more to go with them.
  * T2  Every way out kills the child.
  * T3  The backstop counts while the program runs: not while it rests, nor while its reader is slow.
  */
@@ -40,15 +40,16 @@ export interface AttemptLog {
 }
 
 export interface StepEvent {
-  readonly tag: 'Step';
   readonly delivered: number;
   readonly calls: readonly ChildCall[];
   readonly logs: readonly AttemptLog[];
   readonly atRest: boolean;
+  /** As of the last rest. */
+  readonly usage: Usage;
 }
 
 export type AttemptEvent =
-  | StepEvent
+  | { readonly tag: 'Steps'; readonly steps: readonly StepEvent[] }
   | { readonly tag: 'End'; readonly verdict: Verdict; readonly usage: Usage };
 
 export interface Backstop {
@@ -78,6 +79,8 @@ export class Attempt {
   #logs: AttemptLog[] = [];
   #logCount = 0;
   #pendingBytes = 0;
+  #steps: StepEvent[] = [];
+  #stepsBytes = 0;
   #delivered = 0;
 
   constructor(child: Child, job: AttemptJob, backstop: Backstop) {
@@ -129,22 +132,26 @@ export class Attempt {
     this.#closed = socket.destroyed || socket.readableEnded;
     try {
       await this.#write(this.#jobFrame());
-      yield* this.#steps();
+      yield* this.#run();
     } finally {
       this.#child.kill();
       socket.off('readable', onReadable).off('end', onClose).off('close', onClose);
     }
   }
 
-  async *#steps(): AsyncGenerator<AttemptEvent, void, void> {
+  async *#run(): AsyncGenerator<AttemptEvent, void, void> {
     for (;;) {
       this.#throwIfFailed();
       const message = this.#nextMessage();
       if (message === undefined) {
+        if (this.#steps.length > 0) {
+          yield this.#takeSteps();
+          continue;
+        }
         if (await this.#more()) continue;
         if (this.#failure !== undefined) continue;
         if (this.#closed || this.#fact !== undefined) break;
-        yield this.#step(false);
+        this.#endStep(false);
         continue;
       }
       if (message.tag === 'Call') this.#gather(message.call.argumentsJson.length, this.#calls, message.call);
@@ -154,22 +161,23 @@ export class Attempt {
       } else {
         this.#usage = message.usage;
         if (message.tag === 'End') {
-          if (this.#pendingBytes > 0) yield this.#step(false);
+          yield* this.#rest();
           yield { tag: 'End', verdict: verdictOfEnd(message.end, this.#limits()), usage: this.#usage };
           return;
         }
         this.#delivered = message.delivered;
-        yield this.#step(true);
+        this.#endStep(true);
         // Only an outcome moves a program at rest: what comes next comes after one more of them.
         this.#delivered++;
       }
-      if (this.#pendingBytes > limits.stepPieceBytes) yield this.#step(false);
+      if (this.#pendingBytes > limits.stepPieceBytes) this.#endStep(false);
+      if (this.#stepsBytes > limits.stepPieceBytes) yield this.#takeSteps();
     }
     // A process that ends by itself has its exit status before its socket closes: this changes none.
     this.#child.kill();
     const exit = await this.#child.exited;
     this.#throwIfFailed();
-    if (this.#pendingBytes > 0) yield this.#step(false);
+    yield* this.#rest();
     const usage = { ...this.#usage, cpuMs: exit.cpuMs ?? this.#usage.cpuMs };
     yield { tag: 'End', verdict: verdictOfExit(exit, this.#fact, this.#limits()), usage };
   }
@@ -236,18 +244,31 @@ export class Attempt {
     this.#pendingBytes += bytes + 64;
   }
 
-  #step(atRest: boolean): StepEvent {
-    const step: StepEvent = {
-      tag: 'Step',
+  #endStep(atRest: boolean): void {
+    this.#steps.push({
       delivered: this.#delivered,
       calls: this.#calls,
       logs: this.#logs,
       atRest,
-    };
+      usage: this.#usage,
+    });
+    this.#stepsBytes += this.#pendingBytes + 64;
     this.#calls = [];
     this.#logs = [];
     this.#pendingBytes = 0;
-    return step;
+  }
+
+  #takeSteps(): AttemptEvent {
+    const steps = this.#steps;
+    this.#steps = [];
+    this.#stepsBytes = 0;
+    return { tag: 'Steps', steps };
+  }
+
+  /** What came before the end. */
+  *#rest(): Generator<AttemptEvent> {
+    if (this.#pendingBytes > 0) this.#endStep(false);
+    if (this.#steps.length > 0) yield this.#takeSteps();
   }
 
   #jobFrame(): Buffer {

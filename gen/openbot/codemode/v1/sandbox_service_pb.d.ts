@@ -38,6 +38,14 @@ export declare type ExecuteRequest = Message<"openbot.codemode.v1.ExecuteRequest
      */
     value: DeliverOutcome;
     case: "outcome";
+  } | {
+    /**
+     * Several outcomes at once, in order: those of a journal that is replayed.
+     *
+     * @generated from field: openbot.codemode.v1.DeliverOutcomes outcomes = 3;
+     */
+    value: DeliverOutcomes;
+    case: "outcomes";
   } | { case: undefined; value?: undefined };
 };
 
@@ -279,6 +287,26 @@ export declare type DeliverOutcome = Message<"openbot.codemode.v1.DeliverOutcome
 export declare const DeliverOutcomeSchema: GenMessage<DeliverOutcome>;
 
 /**
+ * Outcomes that queue in this order.
+ *
+ * @generated from message openbot.codemode.v1.DeliverOutcomes
+ */
+export declare type DeliverOutcomes = Message<"openbot.codemode.v1.DeliverOutcomes"> & {
+  /**
+   * At least one; at most 1 MiB in all, but for a single one that is larger.
+   *
+   * @generated from field: repeated openbot.codemode.v1.DeliverOutcome outcomes = 1;
+   */
+  outcomes: DeliverOutcome[];
+};
+
+/**
+ * Describes the message openbot.codemode.v1.DeliverOutcomes.
+ * Use `create(DeliverOutcomesSchema)` to create a new message.
+ */
+export declare const DeliverOutcomesSchema: GenMessage<DeliverOutcomes>;
+
+/**
  * From the sandbox to CodeRunService.
  *
  * @generated from message openbot.codemode.v1.ExecuteResponse
@@ -313,6 +341,14 @@ export declare type ExecuteResponse = Message<"openbot.codemode.v1.ExecuteRespon
      */
     value: End;
     case: "end";
+  } | {
+    /**
+     * Several steps at once, in order: those of outcomes that had queued.
+     *
+     * @generated from field: openbot.codemode.v1.Steps steps = 4;
+     */
+    value: Steps;
+    case: "steps";
   } | { case: undefined; value?: undefined };
 };
 
@@ -375,6 +411,20 @@ export declare type Step = Message<"openbot.codemode.v1.Step"> & {
    * @generated from field: bool at_rest = 4;
    */
   atRest: boolean;
+
+  /**
+   * Processor time of the attempt so far, in milliseconds, as of its last rest.
+   *
+   * @generated from field: uint32 cpu_ms = 5;
+   */
+  cpuMs: number;
+
+  /**
+   * Largest memory of the isolate seen so far, in bytes, as of its last rest.
+   *
+   * @generated from field: uint64 memory_bytes = 6;
+   */
+  memoryBytes: bigint;
 };
 
 /**
@@ -382,6 +432,26 @@ export declare type Step = Message<"openbot.codemode.v1.Step"> & {
  * Use `create(StepSchema)` to create a new message.
  */
 export declare const StepSchema: GenMessage<Step>;
+
+/**
+ * Steps in order.
+ *
+ * @generated from message openbot.codemode.v1.Steps
+ */
+export declare type Steps = Message<"openbot.codemode.v1.Steps"> & {
+  /**
+   * At least one.
+   *
+   * @generated from field: repeated openbot.codemode.v1.Step steps = 1;
+   */
+  steps: Step[];
+};
+
+/**
+ * Describes the message openbot.codemode.v1.Steps.
+ * Use `create(StepsSchema)` to create a new message.
+ */
+export declare const StepsSchema: GenMessage<Steps>;
 
 /**
  * A call that the program issued.
