@@ -72,11 +72,19 @@ export const limits = {
   /** Levels of a schema that are read; a deeper part is unknown. */
   schemaDepthMax: 48,
   /** Parts of a schema that are read; the rest is unknown. */
-  schemaNodesMax: 50_000,
+  schemaNodesMax: 20_000,
   /** Steps of working out what several parts of a schema mean together; the rest is unknown. */
-  schemaOperationsMax: 200_000,
+  schemaOperationsMax: 20_000,
   /** Text of one declaration; what is left of it is unknown. */
-  declarationCharsMax: 1024 * KiB,
+  declarationCharsMax: 256 * KiB,
+  /** Parts and steps of all schemas, and text of all declarations, of one connection and of a catalog; what comes
+   *  after takes and gives anything. */
+  connectionStepsMax: 200_000,
+  connectionCharsMax: 8 * MiB,
+  catalogStepsMax: 600_000,
+  catalogCharsMax: 64 * MiB,
+  /** Parts and steps of all schemas of one description; what comes after gets a line. */
+  describeStepsMax: 20_000,
   /** Values of an enum that are written out; a larger one is the type of its values, and says so. */
   enumMembersMax: 300,
   /** The comment of a field, and of a whole capability or connection; a longer one is cut and says so. */

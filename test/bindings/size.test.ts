@@ -102,3 +102,60 @@ describe('5,000 tools', () => {
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.describeBytesDefault);
   });
 });
+
+describe('a connection whose schemas are made to explode', () => {
+  /** Each level offers 36 combinations, and holds the level before it. */
+  function explosive(levels: number): string {
+    const $defs: Record<string, unknown> = {
+      d0: { type: 'object', properties: { leaf: { type: 'string' } } },
+    };
+    const kinds = (name: string) =>
+      [1, 2, 3, 4, 5, 6].map((kind) => ({ properties: { [name]: { const: kind } } }));
+    for (let level = 1; level <= levels; level += 1) {
+      const $ref = `#/$defs/d${level - 1}`;
+      $defs[`d${level}`] = {
+        properties: { next: { $ref } },
+        anyOf: kinds('k'),
+        oneOf: kinds('l'),
+        allOf: [{ $ref }],
+      };
+    }
+    return JSON.stringify({ type: 'object', properties: { x: { $ref: `#/$defs/d${levels}` } }, $defs });
+  }
+
+  const inputSchemaJson = explosive(3);
+  const hostile = Array.from({ length: 2000 }, (_, index) => ({ name: `t${index}`, inputSchemaJson }));
+  const good = { name: 't', inputSchemaJson: '{"properties":{"x":{"type":"string"}}}' };
+  const compiled = compileCatalog(
+    create(CatalogSchema, {
+      connections: [
+        { id: '1', name: 'Hostile', tools: hostile },
+        { id: '2', name: 'Good', tools: [good] },
+      ],
+    }),
+  );
+
+  it('is declared in bounds, every name included, and costs its neighbours nothing', () => {
+    report(
+      'hostile declarations',
+      cpuMs(() => compiled.files),
+    );
+    const [first, second] = compiled.files;
+    expect(first?.text.length).toBeLessThan(2 * limits.connectionCharsMax);
+    expect(first?.text.match(/^ {2}t\d+\(/gm)).toHaveLength(2000);
+    expect(first?.text).toContain(
+      't999(args?: Record<string, unknown /* too large */>): Promise<ToolResult>;',
+    );
+    expect(second?.text).toContain('t(args?: { x?: string }): Promise<ToolResult>;');
+  });
+
+  it('is described in bounds', () => {
+    const request = { query: '', connection: 'hostile', binding: '', textBytesMax: limits.describeBytesMax };
+    let text = '';
+    const ms = cpuMs(() => {
+      text = describeBindings(compiled, request).text;
+    });
+    expect(report('hostile description', ms)).toBeLessThan(20_000);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.describeBytesMax);
+  });
+});

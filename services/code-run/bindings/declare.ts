@@ -6,7 +6,7 @@ import type { Tool } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import { limits } from '../../shared/limits.ts';
 import { wordsOf } from './names.ts';
 import { Algebra } from './schema/algebra.ts';
-import { convertSchema, type Direction } from './schema/convert.ts';
+import { type Converted, convertSchema, type Direction } from './schema/convert.ts';
 import { visible } from './schema/doc.ts';
 import { type Detail, keyText, Printer } from './schema/print.ts';
 import {
@@ -35,6 +35,8 @@ export interface Declaration {
   readonly resultName: ResultName;
   /** The type of structuredContent, where the app says one. */
   readonly structured: Type | undefined;
+  /** What reading its schemas cost. */
+  readonly steps: number;
 }
 
 const string: Type = { kind: 'primitive', name: 'string' };
@@ -90,6 +92,7 @@ function declareTool(bound: BoundCapability, tool: Tool): Declaration {
     ),
     argumentDoc: input.doc,
     structured: output?.type,
+    steps: input.steps + (output?.steps ?? 0),
   };
 }
 
@@ -102,17 +105,18 @@ function declaration(bound: BoundCapability, doc: Doc, argument: Type, resultNam
     argumentOptional: mayBeEmpty(argument),
     resultName,
     structured: undefined,
+    steps: 1,
   };
 }
 
 /** What is no JSON is no schema. */
-function converted(schemaJson: string, direction: Direction): { type: Type; doc: Doc } {
-  if (schemaJson === '') return { type: anyObject, doc: noDoc };
+function converted(schemaJson: string, direction: Direction): Converted {
+  if (schemaJson === '') return { type: anyObject, doc: noDoc, steps: 1 };
   try {
     return convertSchema(JSON.parse(schemaJson), direction);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { type: unknownBecause('malformed'), doc: noDoc };
+    return { type: unknownBecause('malformed'), doc: noDoc, steps: 1 };
   }
 }
 
@@ -151,6 +155,18 @@ function hintsOf(tool: Tool): string[] {
     hints?.idempotent === true && hints.readOnly !== true ? 'idempotent' : '',
   ].filter((hint) => hint !== '');
   return said.length === 0 ? [] : [`(${said.join(', ')})`];
+}
+
+/** A binding without its schemas: it takes and gives anything. */
+export function declareLoosely(bound: BoundCapability): Declaration {
+  const resultNames = {
+    tool: 'ToolResult',
+    resource: 'ReadResourceResult',
+    resourceTemplate: 'ReadResourceResult',
+    prompt: 'GetPromptResult',
+  } as const;
+  const open: ObjectType = { ...anyObject, rest: unknownBecause('too large') };
+  return declaration(bound, noDoc, open, resultNames[bound.capability.kind]);
 }
 
 /** The text of a declaration: its named types, and its member of `apps.<connection>`. */

@@ -5,17 +5,17 @@
  * S2  It shows the names that a program writes. Declarations in it are valid TypeScript by themselves.
  * S3  The same catalog and request give the same text everywhere.
  */
+import { limits } from '../../shared/limits.ts';
 import type { Binding } from '../core/model.ts';
 import type { CompiledCatalog } from './compile.ts';
-import { declare, printDeclaration, shortTypePrefix, typePrefix } from './declare.ts';
+import { type Declaration, declare, printDeclaration, shortTypePrefix, typePrefix } from './declare.ts';
 import { connectionComment } from './files.ts';
 import { type Fitting, fit, formsOf } from './fit.ts';
 import { wordsOf } from './names.ts';
 import { nearestNames } from './nearest.ts';
 import { overview } from './overview.ts';
-import { visible } from './schema/doc.ts';
 import { type Detail, fullDetail, keyText } from './schema/print.ts';
-import { lineOf, summaryOf } from './summary.ts';
+import { lineOf, oneLine, summaryOf } from './summary.ts';
 import type { BoundCapability } from './table.ts';
 import { briefResults } from './world.ts';
 
@@ -141,9 +141,13 @@ function declared(
   const budget = bytesMax - around;
   const prefixes = prefixesOf(bounds);
   const isRanked = head !== '';
+  let steps: number = limits.describeStepsMax;
   const items = bounds.map((bound, index) => {
     const isLine = (isRanked && index >= declaredMax) || budget / bounds.length < declarationBytesMin;
-    return fittingOf(bound, prefixes[index] ?? '', isLine);
+    if (isLine || steps <= 0) return lineFitting(bound);
+    const declaration = declare(bound);
+    steps -= declaration.steps;
+    return declarationFitting(declaration, prefixes[index] ?? '');
   });
   const shown = fit(items, budget).filter((one) => one !== undefined);
   const leftOut = bounds.length - shown.length + more;
@@ -181,16 +185,24 @@ function shownAs(bound: BoundCapability, form: Shown['form'], member: string, ty
   return { bound, types, member, form, bytes: Buffer.byteLength(types) + Buffer.byteLength(member) };
 }
 
-function fittingOf(bound: BoundCapability, prefix: string, isLine: boolean): Fitting<Shown> {
-  const line = () => shownAs(bound, 'line', `    // ${oneLine(lineOf(bound))}\n`);
-  const name = () => shownAs(bound, 'line', `    // ${bound.binding.capability}\n`);
-  if (isLine) return formsOf([line, name]);
-  const declaration = declare(bound);
+function linesFor(bound: BoundCapability): [() => Shown, () => Shown] {
+  return [
+    () => shownAs(bound, 'line', `    // ${lineOf(bound)}\n`),
+    () => shownAs(bound, 'line', `    // ${bound.binding.capability}\n`),
+  ];
+}
+
+function lineFitting(bound: BoundCapability): Fitting<Shown> {
+  return formsOf(linesFor(bound));
+}
+
+function declarationFitting(declaration: Declaration, prefix: string): Fitting<Shown> {
+  const { bound } = declaration;
   const inDetail = (detail: Detail) => () => {
     const { types, member } = printDeclaration(declaration, detail, { prefix, indent: '    ' });
     return shownAs(bound, detail === fullDetail ? 'whole' : 'shortened', member, types);
   };
-  return formsOf([inDetail(fullDetail), ...lesserDetails.map(inDetail), line, name]);
+  return formsOf([inDetail(fullDetail), ...lesserDetails.map(inDetail), ...linesFor(bound)]);
 }
 
 function assemble(shown: readonly Shown[], head: string, results: string): string {
@@ -253,11 +265,7 @@ function result(of: { text: string; shown: readonly BoundCapability[]; leftOut: 
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(oneLine(visible(text)));
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
+  return JSON.stringify(oneLine(text));
 }
 
 /** The last resort: whole characters of as many bytes as there may be. */

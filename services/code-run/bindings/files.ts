@@ -3,7 +3,14 @@
  * valid under `tsc --strict`, whatever the apps wrote.
  */
 import { limits } from '../../shared/limits.ts';
-import { declare, printDeclaration, typePart, typePrefix } from './declare.ts';
+import {
+  type DeclarationText,
+  declare,
+  declareLoosely,
+  printDeclaration,
+  typePart,
+  typePrefix,
+} from './declare.ts';
 import { commentOf, visible } from './schema/doc.ts';
 import { fullDetail, keyText, textLiteral } from './schema/print.ts';
 import { type BoundCapability, rawNameOf } from './table.ts';
@@ -16,21 +23,48 @@ export interface ConnectionFile {
 
 export function connectionFiles(all: readonly BoundCapability[]): ConnectionFile[] {
   const raws = countRaws(all);
-  const byConnection = Map.groupBy(all, (bound) => bound.binding.connection);
-  return [...byConnection].map(([connection, bounds]) => ({
-    connection,
-    text: fileText(connection, bounds, raws),
-  }));
+  const whole = new Budget(limits.catalogStepsMax, limits.catalogCharsMax);
+  return [...Map.groupBy(all, (bound) => bound.binding.connection)].map(([connection, bounds]) => {
+    const own = new Budget(limits.connectionStepsMax, limits.connectionCharsMax);
+    const printed = bounds.map((bound) => printWithin([own, whole], bound));
+    return { connection, text: fileText(connection, bounds, printed, raws) };
+  });
+}
+
+/** What the schemas of some bindings may cost together. */
+class Budget {
+  #steps: number;
+  #chars: number;
+
+  constructor(steps: number, chars: number) {
+    this.#steps = steps;
+    this.#chars = chars;
+  }
+
+  get isSpent(): boolean {
+    return this.#steps <= 0 || this.#chars <= 0;
+  }
+
+  spend(steps: number, chars: number): void {
+    this.#steps -= steps;
+    this.#chars -= chars;
+  }
+}
+
+function printWithin(budgets: readonly Budget[], bound: BoundCapability): DeclarationText {
+  const isSpent = budgets.some((budget) => budget.isSpent);
+  const declaration = isSpent ? declareLoosely(bound) : declare(bound);
+  const text = printDeclaration(declaration, fullDetail, { prefix: typePrefix(bound), indent: '  ' });
+  for (const budget of budgets) budget.spend(declaration.steps, text.types.length + text.member.length);
+  return text;
 }
 
 function fileText(
   connection: string,
   bounds: readonly BoundCapability[],
+  printed: readonly DeclarationText[],
   raws: ReadonlyMap<string, number>,
 ): string {
-  const printed = bounds.map((bound) =>
-    printDeclaration(declare(bound), fullDetail, { prefix: typePrefix(bound), indent: '  ' }),
-  );
   const calls = bounds.flatMap((bound) => {
     const type = `Apps[${textLiteral(connection)}][${textLiteral(bound.binding.capability)}]`;
     const raw = rawNameOf(bound.binding);

@@ -5,6 +5,7 @@ import { compareText } from './names.ts';
 export function nearestNames(written: string, names: readonly string[], count: number): string[] {
   const wanted = written.toLowerCase().slice(0, writtenCharsMax);
   return names
+    .filter((name) => Math.abs(name.length - wanted.length) < Math.max(name.length, wanted.length) * 0.7)
     .map((name) => ({ name, distance: distanceBetween(wanted, name.toLowerCase()) }))
     .filter(({ name, distance }) => distance < Math.max(name.length, wanted.length) * 0.7)
     .sort((a, b) => a.distance - b.distance || compareText(a.name, b.name))

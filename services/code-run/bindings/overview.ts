@@ -3,8 +3,7 @@
  * its share allows.
  */
 import { type Fitting, fit } from './fit.ts';
-import { visible } from './schema/doc.ts';
-import { firstSentence, lineOf } from './summary.ts';
+import { firstSentence, lineOf, oneLine } from './summary.ts';
 import type { BoundCapability } from './table.ts';
 
 export interface Overview {
@@ -87,7 +86,7 @@ function sized(text: string, shown: readonly BoundCapability[]): Entry {
 
 /** "apps.work_calendar: Work calendar. What it is for." Without what says nothing new. */
 function headOf([{ binding, connection }]: Group): string {
-  const name = visible(connection.name).replaceAll(/\s+/g, ' ').trim();
+  const name = oneLine(connection.name);
   const purpose = firstSentence([connection.description]).replace(/^#+\s*/, '');
   const said = [name, purpose].filter((part) => part !== '' && part !== binding.connection);
   return `apps.${binding.connection}${said.length === 0 ? '' : `: ${said.join('. ')}`}\n`;

@@ -4,7 +4,7 @@
  */
 import MiniSearch, { type Query } from 'minisearch';
 import { compareText, wordsOf } from './names.ts';
-import { isObject, own, ownObject } from './schema/json.ts';
+import { isObject, own, ownObject, parsedObject } from './schema/json.ts';
 import type { BoundCapability } from './table.ts';
 import { templateVariables } from './uri-template.ts';
 import { groupOf, questionWordsOf, searchWords } from './words.ts';
@@ -180,13 +180,7 @@ function saidOf(capability: BoundCapability['capability']): Said {
 
 /** Names of the arguments, and of what is right inside them. */
 function fieldsOf(schemaJson: string): string[] {
-  let schema: unknown;
-  try {
-    schema = schemaJson === '' ? undefined : JSON.parse(schemaJson);
-  } catch {
-    return [];
-  }
-  const properties = isObject(schema) ? Object.entries(ownObject(schema, 'properties') ?? {}) : [];
+  const properties = Object.entries(ownObject(parsedObject(schemaJson), 'properties') ?? {});
   const inner = properties.flatMap(([, part]) => {
     const items = isObject(part) ? own(part, 'items') : undefined;
     return [part, items].flatMap((one) =>

@@ -1,8 +1,8 @@
 /** A binding in one line: what it does, and how it is called. */
-import { type Declaration, declare } from './declare.ts';
 import { briefly, visible } from './schema/doc.ts';
-import type { Type } from './schema/type.ts';
+import { isObject, type JsonObject, ownList, ownObject, parsedObject } from './schema/json.ts';
 import type { BoundCapability } from './table.ts';
+import { templateVariables } from './uri-template.ts';
 
 const argumentsShownMax = 8;
 
@@ -29,39 +29,52 @@ export function firstSentence(texts: readonly string[]): string {
   return briefly(text).replaceAll('\t', ' ');
 }
 
-const lines = new WeakMap<BoundCapability, string>();
-
-/** "list_events(calendar, from?): List events." Kept as long as the binding: it takes a whole schema to make. */
+/** "list_events(calendar, from?): List events." */
 export function lineOf(bound: BoundCapability): string {
-  const known = lines.get(bound);
-  if (known !== undefined) return known;
-  const line = `${bound.binding.capability}(${argumentsOf(declare(bound))}): ${summaryOf(bound)}`;
-  lines.set(bound, line);
-  return line;
+  return `${bound.binding.capability}(${argumentsOf(bound)}): ${summaryOf(bound)}`;
 }
 
-function argumentsOf({ argument }: Declaration): string {
-  const fields = fieldsOf(argument);
-  // What must be given comes first: it is what must be known.
-  const names = [...fields]
-    .sort((a, b) => Number(a.optional) - Number(b.optional))
-    .map((field) => field.text);
+/** What must be given comes first: it is what must be known. */
+function argumentsOf({ capability }: BoundCapability): string {
+  const fields = fieldsOf(capability).toSorted((a, b) => Number(a.optional) - Number(b.optional));
+  const names = fields.map(({ name, optional }) => `${oneLine(name)}${optional ? '?' : ''}`);
   const more = names.length > argumentsShownMax ? [`… ${names.length - argumentsShownMax} more`] : [];
   return [...names.slice(0, argumentsShownMax), ...more].join(', ');
 }
 
-function fieldsOf(type: Type): { text: string; optional: boolean }[] {
-  switch (type.kind) {
-    case 'object':
-      return [...type.fields].map(([key, field]) => ({
-        text: `${visible(key).replaceAll('\n', ' ')}${field.optional ? '?' : ''}`,
-        optional: field.optional,
-      }));
-    case 'named':
-      return type.definition.type === undefined ? [] : fieldsOf(type.definition.type);
-    case 'union':
-      return fieldsOf(type.members[0] ?? { kind: 'never' });
-    default:
+interface NamedField {
+  readonly name: string;
+  readonly optional: boolean;
+}
+
+function fieldsOf(capability: BoundCapability['capability']): readonly NamedField[] {
+  switch (capability.kind) {
+    case 'tool':
+      return fieldsOfSchema(parsedObject(capability.tool.inputSchemaJson));
+    case 'resource':
       return [];
+    case 'resourceTemplate':
+      return templateVariables(capability.template.uriTemplate);
+    case 'prompt':
+      return capability.prompt.arguments.map(({ name, required }) => ({ name, optional: !required }));
   }
+}
+
+/** Of the schema itself and of the parts it consists of, without reading it as a whole: a line must cost little. */
+function fieldsOfSchema(schema: JsonObject): NamedField[] {
+  const [choice] = [...(ownList(schema, 'anyOf') ?? []), ...(ownList(schema, 'oneOf') ?? [])];
+  const parts = [schema, ...(ownList(schema, 'allOf') ?? []), choice].filter(isObject);
+  const required = new Set(parts.flatMap((part) => ownList(part, 'required') ?? []));
+  const fields = new Map<string, NamedField>();
+  for (const part of parts) {
+    for (const [name, field] of Object.entries(ownObject(part, 'properties') ?? {})) {
+      const hasDefault = isObject(field) && Object.hasOwn(field, 'default');
+      if (!fields.has(name)) fields.set(name, { name, optional: hasDefault || !required.has(name) });
+    }
+  }
+  return [...fields.values()];
+}
+
+export function oneLine(text: string): string {
+  return visible(text).replaceAll(/\s+/g, ' ').trim();
 }

@@ -23,6 +23,11 @@ export class Algebra {
   readonly #known = new WeakMap<Type, number>();
   #operations = 0;
 
+  /** Steps taken so far. */
+  get operations(): number {
+    return this.#operations;
+  }
+
   /** Either of `types`: flat, without doubles. */
   union(types: readonly Type[]): Type {
     const flat = types.flatMap((type) => (type.kind === 'union' ? type.members : [type]));

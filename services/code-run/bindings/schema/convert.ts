@@ -35,6 +35,8 @@ export type Direction = 'argument' | 'result';
 export interface Converted {
   readonly type: Type;
   readonly doc: Doc;
+  /** Parts read and steps taken: what it cost. */
+  readonly steps: number;
 }
 
 /** Reads a schema as parsed. */
@@ -102,7 +104,8 @@ class Converter {
   }
 
   convertRoot(): Converted {
-    return { type: this.#convert(this.#root, 0), doc: docOf(this.#root) };
+    const type = this.#convert(this.#root, 0);
+    return { type, doc: docOf(this.#root), steps: this.#nodes + this.#algebra.operations };
   }
 
   #convert(schema: unknown, depth: number): Type {

@@ -37,3 +37,13 @@ export function shortJson(value: unknown, charsMax: number, nodesMax = 100): str
   const text = JSON.stringify(value);
   return text === undefined ? undefined : text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`;
 }
+
+/** An object from JSON text; an empty one from anything else. */
+export function parsedObject(json: string): JsonObject {
+  try {
+    const value: unknown = json === '' ? undefined : JSON.parse(json);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -21,6 +21,7 @@ export const fullDetail: Detail = { docs: 'full', levelsMax: Number.POSITIVE_INF
 const lineCharsMax = 90;
 /** A shared part that is shorter is written where it stands. */
 const namedCharsMin = 50;
+const hintCharsMax = 60;
 const indentStep = '  ';
 
 /** Writes the types of one declaration, and the definitions they need under the names that `nameOf` gives. */
@@ -213,7 +214,7 @@ function countUses(types: readonly Type[]): Map<Definition, number> {
 
 /** "RichText" from any text; "Part" where nothing of it is ASCII. */
 function typeNameOf(hint: string): string {
-  const words = wordsOf(hint).map((word) => word.replace(/[^a-z0-9]/g, ''));
+  const words = wordsOf(hint.slice(0, hintCharsMax)).map((word) => word.replace(/[^a-z0-9]/g, ''));
   const name = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
   return /^[A-Z]/.test(name) ? name : `Part${name}`;
 }
