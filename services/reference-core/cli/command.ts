@@ -2,6 +2,7 @@
 import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import { RpcError } from '../../shared/grpc/status.ts';
+import { ownerOf } from './access.ts';
 import { describe } from './api.ts';
 import type { Input } from './ask.ts';
 import { runDemo } from './demo.ts';
@@ -49,7 +50,13 @@ Exit status:
   1  the run failed or was cancelled
   2  the command or a configuration is wrong
   3  a service or an app could not be reached
-  4  the run waits for a decision, and there is nobody to ask`;
+  4  the run waits for a decision, and there is nobody to ask
+
+Environment, for --server:
+  CODE_MODE_TOKEN           bearer token (JWT)
+  CODE_MODE_TLS_CA_FILE     authorities of the server's certificate (PEM); set: TLS
+  CODE_MODE_TLS_CERT_FILE   certificate to show (PEM), with
+  CODE_MODE_TLS_KEY_FILE    its private key`;
 
 /** What every command gets. */
 interface Surroundings {
@@ -113,7 +120,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .option('-n, --most <count>', 'how many', '20')
     .option('--json', 'one run a line, as JSON')
     .action(async (options: { server: string; session: string; most: string; json?: boolean }) => {
-      await using service = connectService(options.server);
+      await using service = connectService(options.server, process.env);
       const { session, json = false } = options;
       await listRuns(service.client, { session, most: readCount(options.most), json }, terminal);
     });
@@ -124,7 +131,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .option(...serverOption)
     .option('--json', 'as JSON')
     .action(async (runId: string, options: { server: string; json?: boolean }) => {
-      await using service = connectService(options.server);
+      await using service = connectService(options.server, process.env);
       await showRun(service.client, runId, options.json ?? false, terminal);
     });
   runs
@@ -133,7 +140,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .argument('<run>', 'id of the run')
     .option(...serverOption)
     .action(async (runId: string, options: { server: string }) => {
-      await using service = connectService(options.server);
+      await using service = connectService(options.server, process.env);
       end(await followRun(service.client, runId, terminal, signal));
     });
   const resume = runs
@@ -144,7 +151,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     async (runId: string, options: DriveCommandOptions) => {
       const { server = localServer } = options;
       const driving = await readDrive({ ...options, server }, streams.input);
-      await using service = connectService(server);
+      await using service = connectService(server, process.env);
       end(await resumeRun(service, runId, driving, terminal, signal));
     },
   );
@@ -154,7 +161,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .argument('<run>', 'id of the run')
     .option(...serverOption)
     .action(async (runId: string, options: { server: string }) => {
-      await using service = connectService(options.server);
+      await using service = connectService(options.server, process.env);
       await cancelRun(service.client, runId, terminal);
     });
 }
@@ -188,9 +195,9 @@ function addMcp(program: Command, { streams, terminal, signal }: Surroundings): 
     )
     .option('-y, --yes', 'allow every call')
     .action(async (options: DriveCommandOptions) => {
-      const { servers, policy, record } = await readDrive(options, streams.input);
+      const { servers, policy, record, owner } = await readDrive(options, streams.input);
       await using service = await serviceOf(options);
-      const serving = { servers, policy, record, server: options.server };
+      const serving = { servers, policy, record, owner, server: options.server };
       await serveAgents(service, serving, streams, terminal, signal);
     });
 }
@@ -215,6 +222,7 @@ async function readDrive(options: DriveCommandOptions, input: Input): Promise<Dr
     servers: await readServers(config),
     policy: await readPolicy(policy, yes),
     // What is all in one ends with the command: nobody resumes its runs.
+    owner: options.server === undefined ? 'local' : ownerOf(process.env),
     record: options.server === undefined ? ':memory:' : await recordFile(process.env),
     input,
     json,
@@ -223,7 +231,7 @@ async function readDrive(options: DriveCommandOptions, input: Input): Promise<Dr
 }
 
 function serviceOf({ server }: ServiceOptions): Service | Promise<Service> {
-  return server === undefined ? startService() : connectService(server);
+  return server === undefined ? startService() : connectService(server, process.env);
 }
 
 /** Executes the command that `args` name. Gives the exit status; throws only the reason of `signal`. */
@@ -249,9 +257,17 @@ export async function execute(
   }
 }
 
+/** The service answered: it is the request that has to change. */
+const wrongRequest: readonly string[] = [
+  'INVALID_ARGUMENT',
+  'NOT_FOUND',
+  'FAILED_PRECONDITION',
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+];
+
 function statusOf(error: RpcError): ExitStatus {
-  const wrong: readonly string[] = ['INVALID_ARGUMENT', 'NOT_FOUND', 'FAILED_PRECONDITION'];
-  return wrong.includes(error.code) ? exitStatus.usage : exitStatus.unavailable;
+  return wrongRequest.includes(error.code) ? exitStatus.usage : exitStatus.unavailable;
 }
 
 function messageOf(error: unknown): string {

@@ -44,6 +44,7 @@ export async function runDemo(
     const options = {
       servers,
       policy: allowPolicy,
+      owner: 'local',
       input,
       record: ':memory:',
       json: false,

@@ -15,6 +15,8 @@ import type { Terminal } from './terminal.ts';
 export interface ServeOptions {
   readonly servers: readonly ServerConfig[];
   readonly policy: Policy;
+  /** Subject that runs belong to. */
+  readonly owner: string;
   /** File of the operation record, or ":memory:". */
   readonly record: string;
   /** The service elsewhere, if there is one: there the command line can decide as well. */
@@ -38,7 +40,13 @@ export async function serveAgents(
   );
   const { client } = service;
   const core = new ReferenceCore({ client, apps, record, decider });
-  const agents = new AgentServer({ client, core, apps, decideElsewhere: elsewhere(options.server) });
+  const agents = new AgentServer({
+    client,
+    core,
+    apps,
+    owner: options.owner,
+    decideElsewhere: elsewhere(options.server),
+  });
   const transport = new StdioServerTransport(streams.input, streams.out, {
     maxBufferSize: limits.grpcMessageBytesMax,
   });

@@ -22,6 +22,8 @@ export const localSession = 'command-line';
 export interface DriveOptions {
   readonly servers: readonly ServerConfig[];
   readonly policy: Policy;
+  /** Subject that a new run belongs to. */
+  readonly owner: string;
   /** Where a person may sit who decides. */
   readonly input: Input;
   /** File of the operation record, or ":memory:". */
@@ -47,7 +49,8 @@ export function runProgram(
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const id = randomUUID();
-  const request = { session: localSession, turn: id, callId: id, owner: 'local', code, reason };
+  const { owner } = options;
+  const request = { session: localSession, turn: id, callId: id, owner, code, reason };
   return drive(service, options, terminal, signal, (core, observer) => core.run(request, observer, signal));
 }
 

@@ -7,16 +7,18 @@ import {
 } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { createClient, openChannel } from '../../shared/grpc/client.ts';
 import type { CodeRunClient } from '../client/attempt.ts';
+import { accessTo, type Environment } from './access.ts';
 
 export interface Service extends AsyncDisposable {
   readonly client: CodeRunClient;
 }
 
 /** A service that runs: "host:port" or "unix:/path". */
-export function connectService(address: string): Service {
-  const channel = openChannel(address, credentials.createInsecure());
+export function connectService(address: string, environment: Environment = {}): Service {
+  const access = accessTo(address, environment);
+  const channel = openChannel(address, access.credentials);
   return {
-    client: createClient(CodeRunService, channel),
+    client: createClient(CodeRunService, channel, access.headers),
     [Symbol.asyncDispose]: async () => channel.close(),
   };
 }

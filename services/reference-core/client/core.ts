@@ -37,8 +37,6 @@ export interface CoreParts {
   readonly apps: Pick<Apps, 'catalog' | 'perform'>;
   readonly record: OperationRecord;
   readonly decider: Decider;
-  /** Sent with every request: "authorization" → "Bearer …". */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class ReferenceCore {
@@ -133,9 +131,7 @@ export class ReferenceCore {
     observer: RunObserver,
     signal: AbortSignal,
   ): Promise<AttemptEnd> {
-    const { client, headers } = this.#parts;
-    const options = headers === undefined ? { signal } : { signal, headers };
-    return runAttempt(client, first, this.#operations, observer, options);
+    return runAttempt(this.#parts.client, first, this.#operations, observer, { signal });
   }
 
   /** The calls that a run waits for, as this core recorded them. */

@@ -31,6 +31,8 @@ export interface AgentServerParts {
   /** Its decider asks nobody: waiting runs come back here. */
   readonly core: ReferenceCore;
   readonly apps: Pick<Apps, 'catalog'>;
+  /** Subject that runs belong to. */
+  readonly owner: string;
   /** Where a person decides when the client cannot ask: a sentence. */
   readonly decideElsewhere: string;
 }
@@ -107,7 +109,8 @@ export class AgentServer {
     return this.#untilEnd(signal, async (observer) => {
       if (waiting === undefined) {
         const id = randomUUID();
-        const request = { session: this.#session, turn: id, callId: id, owner: 'local', code, reason };
+        const { owner } = this.#parts;
+        const request = { session: this.#session, turn: id, callId: id, owner, code, reason };
         const end = await this.#parts.core.run(request, observer, signal);
         return this.#answer(end, canAsk(server, context));
       }

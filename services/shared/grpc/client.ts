@@ -66,15 +66,22 @@ export function openChannel(
   });
 }
 
-export function createClient<S extends ServiceShape>(service: S, channel: Channel): ServiceClient<S> {
+/** `headers` go with every call: "authorization" → "Bearer …". */
+export function createClient<S extends ServiceShape>(
+  service: S,
+  channel: Channel,
+  headers: Headers = {},
+): ServiceClient<S> {
   const methods = Object.entries(service.method).map(([name, method]) => [
     name,
-    method.methodKind === 'unary' ? unary(channel, method) : bidi(channel, method),
+    method.methodKind === 'unary' ? unary(channel, method, headers) : bidi(channel, method, headers),
   ]);
   return Object.fromEntries(methods) as ServiceClient<S>;
 }
 
-function unary(channel: Channel, method: DescMethod) {
+type Headers = Readonly<Record<string, string>>;
+
+function unary(channel: Channel, method: DescMethod, headers: Headers) {
   const { path, requestSerialize, responseDeserialize } = methodDefinition(method);
   return (request: WireMessage, options: CallOptions = {}): Promise<WireMessage> =>
     new Promise((resolve, reject) => {
@@ -86,7 +93,7 @@ function unary(channel: Channel, method: DescMethod) {
         requestSerialize,
         responseDeserialize,
         request,
-        metadataOf(options),
+        metadataOf({ ...headers, ...options.headers }),
         deadlineOf(options),
         (error: ServiceError | null, response?: WireMessage) => {
           signal?.removeEventListener('abort', onAbort);
@@ -100,14 +107,14 @@ function unary(channel: Channel, method: DescMethod) {
     });
 }
 
-function bidi(channel: Channel, method: DescMethod) {
+function bidi(channel: Channel, method: DescMethod, headers: Headers) {
   const { path, requestSerialize, responseDeserialize } = methodDefinition(method);
   return (options: CallOptions = {}): BidiCall<WireMessage, WireMessage> => {
     const call = channel.makeBidiStreamRequest<WireMessage, WireMessage>(
       path,
       requestSerialize,
       responseDeserialize,
-      metadataOf(options),
+      metadataOf({ ...headers, ...options.headers }),
       deadlineOf(options),
     );
     return bidiCall(call, options.signal);
@@ -155,9 +162,9 @@ async function* responsesOf(
   }
 }
 
-function metadataOf(options: CallOptions): Metadata {
+function metadataOf(headers: Headers): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of Object.entries(options.headers ?? {})) metadata.set(name, value);
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return metadata;
 }
 
