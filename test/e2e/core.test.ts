@@ -152,6 +152,31 @@ describe('a run with calls that need a decision', () => {
 });
 
 describe('a run', () => {
+  test('reads resources, fills templates in and fetches prompts as it calls tools', async () => {
+    using record = new OperationRecord(':memory:');
+    const decider: Decider = { decide: () => ({ tag: 'Allow' }), ask: async () => undefined };
+    const core = new ReferenceCore({ client: services.client, apps, record, decider });
+    const code = `
+      const [resource, template, prompt, tool] = await Promise.all([
+        apps.everything.features_md(),
+        apps.everything.dynamic_text_resource({ resourceId: 4 }),
+        apps.everything.args_prompt({ city: 'Oslo' }),
+        apps.call('everything/get-sum', { a: 1, b: 2 }),
+      ]);
+      return [
+        resource.contents[0].mimeType,
+        template.contents[0].uri,
+        prompt.messages[0].content.text,
+        tool.content[0].text,
+      ];`;
+    expect(returned(await core.run(request(code), {}, never))).toEqual([
+      'text/markdown',
+      'demo://resource/dynamic/text/4',
+      "What's weather in Oslo?",
+      'The sum of 1 and 2 is 3.',
+    ]);
+  });
+
   test('whose record is gone says that an outcome is unknown instead of performing a call again', async () => {
     const { apps, performed } = counted();
     const decider = asking(() => undefined);
