@@ -39,7 +39,7 @@ async function run(child: Child, text: string): Promise<void> {
       if (event.verdict.reason !== 'Returned')
         throw new Error(`${event.verdict.reason}: ${event.verdict.message}`);
     } else {
-      for (const { index, argumentsJson } of event.calls) {
+      for (const { index, argumentsJson } of event.steps.flatMap(({ calls }) => calls)) {
         await attempt.deliver({ index, kind: 1, a: argumentsJson, b: Buffer.alloc(0) });
       }
     }

@@ -8,7 +8,10 @@ import { silentLog } from '../../services/shared/log.ts';
 import { run } from './kit.ts';
 
 const environment = { SANDBOX_LISTEN: '127.0.0.1:0', SANDBOX_DRAIN_MS: '0', SANDBOX_READY_TARGET: '1' };
-const sandbox = await startSandbox(readSandboxConfig({ environment: { ...process.env, ...environment } }), silentLog);
+const sandbox = await startSandbox(
+  readSandboxConfig({ environment: { ...process.env, ...environment } }),
+  silentLog,
+);
 const channel = openChannel(sandbox.address, credentials.createInsecure());
 const client = createClient(SandboxService, channel);
 const { layers, locked } = await client.getStatus({});
