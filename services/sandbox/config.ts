@@ -5,6 +5,7 @@ import {
   flag,
   integer,
   oneOf,
+  optionalText,
   readConfig as read,
   type Sources,
   text,
@@ -18,6 +19,12 @@ export const sandboxTable = {
   listen: text('SANDBOX_LISTEN', {
     what: 'Where gRPC is served: "host:port" or "unix:/path". Without client certificates: loopback only.',
     initial: '127.0.0.1:7412',
+    check: (value) => {
+      parseAddress(value);
+    },
+  }),
+  metricsAddress: optionalText('SANDBOX_METRICS_ADDRESS', {
+    what: 'Where /metrics is served over HTTP, "host:port" or "unix:/path": counts alone. Not set: nowhere.',
     check: (value) => {
       parseAddress(value);
     },

@@ -12,10 +12,11 @@ import { serverCredentials } from '../shared/tls.ts';
 import { clientNames, openServerCertificates } from '../shared/tls-config.ts';
 import { makeChildren } from './children.ts';
 import type { SandboxConfig } from './config.ts';
-import { execute } from './grpc/execute.ts';
+import { type ExecuteDeps, execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
 import { buildRealmText } from './isolate/realm-text.ts';
 import { layerNames } from './jail/layers.ts';
+import { SandboxMetrics } from './metrics.ts';
 import { Pool } from './pool/pool.ts';
 import { readVersions } from './versions.ts';
 
@@ -47,7 +48,15 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   );
   await pool.warm();
   const backstop = { factor: config.backstopFactor, graceMs: config.backstopGraceMs };
-  const deps = { pool, backstop, fingerprint: versions.fingerprint };
+  const metrics = new SandboxMetrics(() => pool.counts(), layers);
+  const metricsServer = config.metricsAddress && (await metrics.serve(config.metricsAddress));
+  const attempts = log.child({ component: 'attempt' });
+  const ended: ExecuteDeps['ended'] = (verdict, cpuMs) => {
+    metrics.ended(verdict, cpuMs);
+    if (verdict === 'Violation')
+      attempts.error({}, 'VIOLATION: a child broke the rules of its lock and was stopped');
+  };
+  const deps = { pool, backstop, fingerprint: versions.fingerprint, ended };
   const caller = createAuthenticator(
     config.tlsClientCaFile === undefined
       ? { kind: 'loopback' }
@@ -80,6 +89,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
     locked,
     async stop() {
       await stop(server, health, pool, config.drainMs);
+      if (metricsServer) metricsServer.close();
       certificates?.close();
     },
   };

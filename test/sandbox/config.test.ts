@@ -92,6 +92,17 @@ describe('the command', () => {
     expect(await exited).toEqual([0, null]);
   });
 
+  test('serves counts and layers as metrics', async () => {
+    const port = 20_000 + (process.pid % 20_000);
+    const { child, exited } = start({ SANDBOX_METRICS_ADDRESS: `127.0.0.1:${port}` });
+    await once(child.stdout, 'data');
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toContain('sandbox_lock_layer{layer="seccomp",required="true"} 1');
+    expect(text).toMatch(/^sandbox_processes\{state="running"\} 0$/m);
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+
   test('ends at SIGTERM', async () => {
     const { child, exited } = start({});
     await once(child.stdout, 'data');

@@ -26,6 +26,8 @@ export interface ExecuteDeps {
   readonly pool: Pool;
   readonly backstop: Backstop;
   readonly fingerprint: string;
+  /** Hears of every verdict. */
+  readonly ended: (verdict: VerdictReason, cpuMs: number) => void;
 }
 
 export async function* execute(
@@ -43,7 +45,10 @@ export async function* execute(
   try {
     yield { message: { case: 'started', value: { fingerprint: deps.fingerprint } } };
     void feed(iterator, attempt);
-    for await (const event of attempt.events()) yield toResponse(event);
+    for await (const event of attempt.events()) {
+      if (event.tag === 'End') deps.ended(event.verdict.reason, event.usage.cpuMs);
+      yield toResponse(event);
+    }
   } finally {
     signal.removeEventListener('abort', onAbort);
     deps.pool.release(child);
