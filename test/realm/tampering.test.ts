@@ -82,6 +82,37 @@ describe('a run survives a program', () => {
     await survives(breakAll('Function.prototype'));
   });
 
+  it('that breaks everything that it can reach, all at once', async () => {
+    await survives(`
+      const { defineProperty, getPrototypeOf } = Object;
+      const { getOwnPropertyDescriptor } = Reflect;
+      const seen = new Set([apps, notes, mail, notes.read_note, mail.send, log, globalThis]);
+      const found = [];
+      const visit = (object) => {
+        if (Object(object) !== object || seen.has(object)) return;
+        seen.add(object);
+        found.push(object);
+        visit(getPrototypeOf(object));
+        for (const key of ownKeys(object)) {
+          const { value, get, set } = getOwnPropertyDescriptor(object, key);
+          visit(value); visit(get); visit(set);
+        }
+      };
+      for (const key of ownKeys(globalThis)) if (key !== 'apps') visit(globalThis[key]);
+      if (found.length < 900) throw new Error('found only ' + found.length);
+      const broken = { __proto__: null, configurable: true, get() { throw new Error('tampered') }, set() { throw new Error('tampered') } };
+      for (let at = 0; at < found.length; at++) {
+        const keys = ownKeys(found[at]);
+        for (let k = 0; k < keys.length; k++) {
+          if (keys[k] === 'constructor' || keys[k] === 'name' || keys[k] === 'message') continue;
+          try { defineProperty(found[at], keys[k], broken); } catch {}
+        }
+      }
+      let works = true;
+      try { [].map; } catch { works = false; }
+      if (works) throw 'nothing is broken';`);
+  });
+
   it('that breaks the methods of Object', async () => {
     await survives(`
       const { defineProperty } = Object;
