@@ -225,16 +225,30 @@ describe('console survives', () => {
 
 describe('the log', () => {
   it('cuts a line past its limit, and says how much there was', async () => {
-    const job = { logLineBytesMax: 100 };
-    expect(await logs('console.log("é".repeat(50))', { job })).toEqual([`info ${'é'.repeat(50)}`]);
-    expect(await logs('console.log("é".repeat(50) + "x")', { job })).toEqual([
-      `info ${'é'.repeat(50)}… [cut: 50 of 51 characters]`,
+    const job = { logLineBytesMax: 200 };
+    expect(await logs('console.log("é".repeat(100))', { job })).toEqual([`info ${'é'.repeat(100)}`]);
+    expect(await logs('console.log("é".repeat(100) + "x")', { job })).toEqual([
+      `info ${'é'.repeat(68)}… [cut: 68 of 101 characters]`,
     ]);
   });
 
+  it('never has a line longer than the limit, whatever cut it', async () => {
+    const job = { logLineBytesMax: 1000, outputBytes: 1024 };
+    for (const length of [900, 960, 990, 1000, 1001, 5000]) {
+      const lines = await logs(
+        `console.log("x"); console.log("y".repeat(${length})); console.log("z".repeat(100))`,
+        { job },
+      );
+      const longest = Math.max(...lines.map((line) => Buffer.byteLength(line.replace(/^\w+ /, ''))));
+      expect(longest).toBeLessThanOrEqual(1000);
+    }
+  });
+
   it('never cuts a character in two', async () => {
-    const job = { logLineBytesMax: 10 };
-    expect(await logs('console.log("😀😀😀")', { job })).toEqual(['info 😀😀… [cut: 4 of 6 characters]']);
+    const job = { logLineBytesMax: 74 };
+    expect(await logs('console.log("😀".repeat(20))', { job })).toEqual([
+      'info 😀😀… [cut: 4 of 40 characters]',
+    ]);
   });
 
   it('keeps as much text as fits in all, and counts the rest', async () => {

@@ -5,6 +5,9 @@ import { useRealm } from './harness/realm.ts';
 
 const { run, thrown } = useRealm();
 
+/** What the realm keeps free for the mark of a cut. */
+const markBytes = 64;
+
 const threw = (name: string, message: string, position = '') => ({ tag: 'threw', name, message, position });
 
 describe('a thrown value', () => {
@@ -81,9 +84,8 @@ describe('a thrown value', () => {
 
   it('with a message of many megabytes is cut', async () => {
     const { message } = await thrown('throw new Error("é".repeat(10_000_000))');
-    expect(message).toBe(
-      `${'é'.repeat(limits.messageBytesMax / 2)}… [cut: ${limits.messageBytesMax / 2} of 10000000 characters]`,
-    );
+    const kept = (limits.messageBytesMax - markBytes) / 2;
+    expect(message).toBe(`${'é'.repeat(kept)}… [cut: ${kept} of 10000000 characters]`);
   });
 
   it('with a message at the limit is whole, and one past it is cut', async () => {
@@ -91,14 +93,25 @@ describe('a thrown value', () => {
     const at = await thrown(`throw new Error("m".repeat(${messageBytesMax}))`);
     expect(at.message).toBe('m'.repeat(messageBytesMax));
     const past = await thrown(`throw new Error("m".repeat(${messageBytesMax + 1}))`);
-    expect(past.message).toBe(
-      `${'m'.repeat(messageBytesMax)}… [cut: ${messageBytesMax} of ${messageBytesMax + 1} characters]`,
-    );
+    const kept = messageBytesMax - markBytes;
+    expect(past.message).toBe(`${'m'.repeat(kept)}… [cut: ${kept} of ${messageBytesMax + 1} characters]`);
+  });
+
+  it('never takes more than the limit, with all that is told beside the message', async () => {
+    const program = `
+      const big = () => new Error('m'.repeat(1e6), { cause: new Error('c'.repeat(1e6)) });
+      throw Object.assign(new AggregateError([big(), big(), big(), big()], 'é'.repeat(1e6), { cause: big() }), {
+        name: 'App'.repeat(1e5), binding: 'b'.repeat(1e5), reason: 'r'.repeat(1e5),
+      });`;
+    const { name, message } = await thrown(program);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limits.messageBytesMax);
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(128);
+    expect(message).toMatch(/- Error: m+… \[cut.*- … 1 more.*cause: Error: m+… \[cut/s);
   });
 
   it('with a name of many characters has it cut', async () => {
     const { name } = await thrown('const e = new Error("x"); e.name = "N".repeat(1e6); throw e');
-    expect(name).toBe(`${'N'.repeat(128)}… [cut: 128 of 1000000 characters]`);
+    expect(name).toBe(`${'N'.repeat(64)}… [cut: 64 of 1000000 characters]`);
   });
 
   it('tells its cause', async () => {

@@ -135,13 +135,13 @@ export function installAbsent(program: string): void {
 const undefinedName = /^([\w$]+) is not defined$/;
 const notCallable = /^(?:globalThis|self|window|global)\.([\w$]+) is not a (?:function|constructor)$/;
 
-/** An engine's message and what it does not say. `callsOut`: a call had not settled yet. */
-export function withHelp(name: string, message: string, callsOut: boolean): string {
+/** What an engine's message does not say, to stand behind it. `callsOut`: a call had not settled yet. */
+export function helpAfter(name: string, message: string, callsOut: boolean): string {
   const more = helpFor(name, message) || (callsOut && matches(fromPromise, message) ? forgottenAwait : '');
   if (more === '') {
-    return message;
+    return '';
   }
-  return matches(/[.!?]$/, message) ? `${message} ${more}` : `${message}. ${more}`;
+  return matches(/[.!?]$/, message) ? ` ${more}` : `. ${more}`;
 }
 
 /** What using a promise as if it were its value leads to. */

@@ -2,11 +2,11 @@
  * What a program threw, as text. Anything can be thrown, and reading it may run the program's getters and traps:
  * every look is guarded, and happens inside the isolate, under its limits.
  */
-import { withHelp } from './absent.ts';
+import { helpAfter } from './absent.ts';
 import { inspect } from './format.ts';
 import { getOwnPropertyDescriptor, isArray, isError, min, startsWith } from './primordials.ts';
 import { positionOf } from './stack.ts';
-import { cut } from './text.ts';
+import { cut, utf8Bytes } from './text.ts';
 
 export interface Thrown {
   readonly name: string;
@@ -16,7 +16,9 @@ export interface Thrown {
 }
 
 const nameBytesMax = 128;
+/** Errors inside an error that are told, and how much of each. */
 const innerErrorsMax = 3;
+const innerBytesMax = 500;
 
 /** `callsOut`: a call had not settled yet when it was thrown. */
 export function describe(thrown: unknown, messageBytesMax: number, callsOut: boolean): Thrown {
@@ -36,11 +38,15 @@ export function describe(thrown: unknown, messageBytesMax: number, callsOut: boo
     };
   }
   const name = cut(read(thrown, 'name') || 'Error', nameBytesMax);
-  const text =
-    withHelp(name, cut(message, messageBytesMax), callsOut) +
+  const more =
+    helpAfter(name, cut(message, messageBytesMax), callsOut) +
     (startsWith(name, 'App') ? guarded(about, thrown) : '') +
     guarded(inner, thrown);
-  return { name, message: text, position: positionOf(thrown) };
+  return {
+    name,
+    message: cut(message, messageBytesMax - utf8Bytes(more)) + more,
+    position: positionOf(thrown),
+  };
 }
 
 function guarded(tell: (thrown: object) => string, thrown: object): string {
@@ -98,11 +104,11 @@ function inner(thrown: object): string {
 
 function short(value: unknown): string {
   if (!isErrorObject(value)) {
-    return inspect(value, 200);
+    return cut(inspect(value, innerBytesMax), innerBytesMax);
   }
   const name = read(value, 'name') ?? 'Error';
   const message = read(value, 'message') ?? '';
-  return cut(message === '' ? name : `${name}: ${message}`, 1000);
+  return cut(message === '' ? name : `${name}: ${message}`, innerBytesMax);
 }
 
 function isErrorObject(value: unknown): value is object {

@@ -3,7 +3,8 @@
  * counted; a log line never fails a run.
  */
 import { type Emit, emitKind } from './contract.ts';
-import { cut, headOf, isLonger, utf8Bytes } from './text.ts';
+import { min } from './primordials.ts';
+import { cut, headOf, isLonger, markBytes, utf8Bytes } from './text.ts';
 
 /** Indexes into the contract's `logLevels`. */
 export const level = { debug: 0, info: 1, warn: 2, error: 3 } as const;
@@ -28,7 +29,7 @@ export function writeLog(at: Level, text: string): void {
   }
   let line = cut(text, lineBytesMax);
   if (isLonger(line, bytesLeft)) {
-    const head = headOf(line, bytesLeft);
+    const head = headOf(line, min(bytesLeft, lineBytesMax - markBytes));
     countCut(line.length - head.length);
     line = `${head}… [cut: the log is full]`;
     bytesLeft = 0;

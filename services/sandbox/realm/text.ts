@@ -60,11 +60,14 @@ export function headOf(text: string, bytesMax: number): string {
   return slice(text, 0, at);
 }
 
-/** A text of at most so many bytes and a mark, if it had to be cut. */
+/** Room that a mark takes at most. */
+export const markBytes = 64;
+
+/** A text of at most so many bytes: whole, or its start and a mark that says how much there was. */
 export function cut(text: string, bytesMax: number): string {
   if (!isLonger(text, bytesMax)) {
     return text;
   }
-  const head = headOf(text, bytesMax);
+  const head = headOf(text, bytesMax - markBytes);
   return `${head}… [cut: ${head.length} of ${text.length} characters]`;
 }
