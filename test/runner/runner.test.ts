@@ -27,7 +27,7 @@ describe('runner', () => {
   });
 
   test('waits once for ten parallel decisions and resumes once', async () => {
-    const { runner } = runnerOn();
+    const { runner, store } = runnerOn();
     const code =
       'return (await Promise.all([...Array(10).keys()].map((n) => apps.notes.send({ n })))).length';
     const waited = await play(
@@ -37,6 +37,8 @@ describe('runner', () => {
     if (waited.last?.tag !== 'Waiting') throw new Error('does not wait');
     expect(waited.last.requests.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const { id } = waited.last.run;
+    // Nobody said an end: what it cost is known from its steps.
+    expect((await store.get(id))?.attempts).toMatchObject([{ cpuMs: 1, memoryBytes: 1 }]);
     const resumed = await play(
       (outcomes, signal) => runner.resume(resumeOf(id), outcomes, signal),
       ({ index }) => completed(index),
