@@ -407,6 +407,17 @@ describe('log lines', () => {
     expect(tags(driven.feed(step(0, [], { logs: lines(0, 4), atRest: false })))).toEqual(['Log']);
   });
 
+  test('may be as many empty ones as the realm lets through, and not without end', () => {
+    const empty = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ index, level: 'info', text: '' }) as const);
+    const fits = new Driven();
+    fits.feed(begin, step(0, [], { logs: empty(65_536 + 1), atRest: false }));
+    expect(fits.phase).toBe('Replaying');
+    const endless = new Driven();
+    endless.feed(begin, step(0, [], { logs: empty(300_000), atRest: false }));
+    expect(endless.phase).toBe('Finishing');
+  });
+
   test('of the last attempt are in the result', () => {
     const driven = new Driven({ logLinesStreamed: 9 });
     driven.feed(begin, step(0, [], { logs: lines(0, 2), atRest: false }));

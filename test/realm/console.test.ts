@@ -272,6 +272,14 @@ describe('the log', () => {
     expect(more.at(-1)).toBe('warn The log is full: 1 line was cut or left out, 1 characters in all.');
   });
 
+  it('of empty lines is full as well', async () => {
+    const lines = await logs('for (let i = 0; i < 2000; i++) console.log(""); return 1', {
+      job: { outputBytes: 1024 },
+    });
+    expect(lines).toHaveLength(1025);
+    expect(lines.at(-1)).toBe('warn The log is full: 976 lines were cut or left out, 0 characters in all.');
+  });
+
   it('does not grow with what a program prints', async () => {
     const program = 'for (let i = 0; i < 20_000; i++) console.log("line", i); return 1';
     const { logs: lines, ending } = await run(program, { job: { outputBytes: 2048 } });

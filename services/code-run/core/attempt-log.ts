@@ -6,6 +6,7 @@
  * G3  The sandbox keeps the budget of the text; here is only what a broken sandbox cannot pass.
  */
 import { limits } from '../../shared/limits.ts';
+import { utf8Bytes } from '../../shared/text.ts';
 import type { LogLine } from './model.ts';
 
 export type TakenLine =
@@ -15,8 +16,8 @@ export type TakenLine =
 
 /** Room beside the budget for the notes on what was cut and for the service's own warnings. */
 const spareBytes = 2 * limits.logLineBytesMax;
-/** What a line costs besides its text, so that empty lines cannot go on for ever. */
-const lineBytes = 1;
+/** What a line costs at least, so that empty lines cannot go on for ever. */
+const lineBytesMin = 1;
 
 export class AttemptLog {
   readonly #bytesMax: number;
@@ -48,7 +49,7 @@ export class AttemptLog {
     if (line.index !== this.#lines.length) {
       return { tag: 'Breach', detail: `log line ${line.index} where ${this.#lines.length} was due` };
     }
-    this.#bytes += Buffer.byteLength(line.text) + lineBytes;
+    this.#bytes += Math.max(lineBytesMin, utf8Bytes(line.text));
     if (this.#bytes > this.#bytesMax) return { tag: 'Breach', detail: 'more log text than its budget' };
     this.#lines.push(line);
     if (line.index < this.#streamed) return { tag: 'Streamed' };

@@ -34,7 +34,8 @@ export function writeLog(at: Level, text: string): void {
     line = `${head}… [cut: the log is full]`;
     bytesLeft = 0;
   } else {
-    bytesLeft -= utf8Bytes(line);
+    // At least one, so that empty lines do not go on for ever.
+    bytesLeft -= Math.max(1, utf8Bytes(line));
   }
   emit(emitKind.log, at, line, '', '');
 }
