@@ -16,6 +16,7 @@ import { expect } from 'vitest';
 import { isFinal, type JournalEntry, type StoredRun } from '../../services/code-run/core/model.ts';
 import type { ReportedOutcome, RunEvent, RunRecord } from '../../services/code-run/runner/contract.ts';
 import { EventQueue } from '../../services/code-run/runner/event-queue.ts';
+import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
 import { AppError } from '../../services/shared/errors.ts';
 import { appAnswer, type CoreHabits, SimCore } from './core.ts';
 import { Instance, simSettings } from './instance.ts';
@@ -60,6 +61,17 @@ const start = {
   limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536 },
 } as const;
 
+/** The one store of a case, as each instance opens it for itself. */
+export interface CaseStore {
+  open(): CodeRunStore;
+}
+
+/** All instances share one object in memory. */
+function sharedMemory(): CaseStore {
+  const store = new MemoryStore();
+  return { open: () => store };
+}
+
 export interface CaseEnd {
   readonly record: RunRecord;
   readonly core: SimCore;
@@ -69,7 +81,9 @@ export interface CaseEnd {
 export class Case {
   readonly #plan: CasePlan;
   readonly #world: World;
-  readonly #store = new MemoryStore();
+  readonly #store: CaseStore;
+  /** What the store has of the journal. */
+  readonly #journal: JournalEntry[] = [];
   readonly #core: SimCore;
   #instances: Instance[] = [];
   #instanceCount = 0;
@@ -83,8 +97,9 @@ export class Case {
   #refused = 0;
   #lostRefusals = false;
 
-  constructor(plan: CasePlan) {
+  constructor(plan: CasePlan, store: CaseStore = sharedMemory()) {
     this.#plan = plan;
+    this.#store = store;
     this.#world = new World(plan.seed);
     this.#core = new SimCore(this.#world, plan.habits);
     this.#instances = [this.#newInstance(), this.#newInstance()];
@@ -154,7 +169,7 @@ export class Case {
       }
     } catch (error) {
       this.#lostRefusals = true;
-      this.#expected(error);
+      await this.#expected(error);
       return undefined;
     }
   }
@@ -204,7 +219,7 @@ export class Case {
     }
   }
 
-  #expected(error: unknown): void {
+  async #expected(error: unknown): Promise<void> {
     if (!(error instanceof AppError)) throw error;
     const id = /code run ([\w-]+)/i.exec(error.message)?.[1];
     if (error.code === 'FAILED_PRECONDITION' && this.#runId === undefined && id !== undefined) {
@@ -212,9 +227,11 @@ export class Case {
       return;
     }
     // A run that became final while nobody listened is read.
-    const row = this.#runId === undefined ? undefined : this.#store.rows.get(this.#runId);
-    if (error.code === 'FAILED_PRECONDITION' && row !== undefined && isFinal(row.run.status)) {
-      this.#end = { run: row.run, journal: row.journal };
+    if (error.code === 'FAILED_PRECONDITION' && this.#runId !== undefined) {
+      const store = this.#store.open();
+      const run = await store.get(this.#runId);
+      if (run === undefined || !isFinal(run.status)) throw error;
+      this.#end = { run, journal: await store.journal(this.#runId) };
       return;
     }
     expect(['ABORTED', 'UNAVAILABLE', 'CANCELLED']).toContain(error.code);
@@ -294,18 +311,20 @@ export class Case {
       delivered: (count, index) => this.#checkDelivered(count, index),
     });
     let ids = 0;
-    return new Instance(name, this.#world, this.#store, sandbox, () => `run-${name}-${ids++}`);
+    const newId = () => {
+      ids += 1;
+      return `00000000-0000-4000-8000-${String(this.#instanceCount * 1000 + ids).padStart(12, '0')}`;
+    };
+    return new Instance(name, this.#world, this.#store.open(), sandbox, newId, (entries) =>
+      this.#journal.push(...entries),
+    );
   }
 
   // ---- What must hold --------------------------------------------------------------------------
 
-  #journal(): readonly JournalEntry[] {
-    return [...this.#store.rows.values()][0]?.journal ?? [];
-  }
-
   #checkSent(call: Extract<RunEvent, { tag: 'Call' }>['call']): void {
-    const at = this.#journal().findIndex((entry) => entry.kind === 'Called' && entry.index === call.index);
-    const entry = this.#journal()[at];
+    const at = this.#journal.findIndex((entry) => entry.kind === 'Called' && entry.index === call.index);
+    const entry = this.#journal[at];
     if (entry?.kind !== 'Called' || entry.argumentsJson !== call.argumentsJson) {
       throw new Error(`call ${call.index} was sent before it was durable`); // P3
     }
@@ -315,13 +334,13 @@ export class Case {
   }
 
   #checkDelivered(count: number, index: number): void {
-    const settled = this.#journal().filter(({ kind }) => kind === 'Settled');
+    const settled = this.#journal.filter(({ kind }) => kind === 'Settled');
     if (settled[count]?.index !== index)
       this.#error ??= new Error(`outcome ${count} is not the recorded one`); // P3
   }
 
   #checkWaiting({ requests }: Extract<RunEvent, { tag: 'Waiting' }>): void {
-    const open = openCalls(this.#journal());
+    const open = openCalls(this.#journal);
     expect(requests.map(({ index }) => index)).toEqual(open);
     for (const { callId } of requests) expect(this.#core.operations.has(callId)).toBe(true);
   }
@@ -333,6 +352,7 @@ export class Case {
     if (!this.#lostRefusals || run.status !== 'Cancelled') {
       expect(this.#refused).toBeLessThanOrEqual(this.#core.forged); // P5
     }
+    expect(journal.map(line)).toEqual(this.#journal.map(line));
     await this.#checkEnd(run, journal);
   }
 

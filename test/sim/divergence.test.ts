@@ -12,8 +12,8 @@ import { diverges } from './oracle.ts';
 import { programTree, simBindings, type Tree, textOf } from './programs.ts';
 import { Chance } from './world.ts';
 
-const { SIM_CASES = '2000', SIM_SEED: seed } = process.env;
-const cases = Math.ceil(Number(SIM_CASES) / 2);
+const { SIM_CASES = '1500', SIM_SEED: seed } = process.env;
+const cases = Number(SIM_CASES);
 
 type Change = 'program' | 'arguments' | 'binding' | 'source' | 'order' | 'outcome' | 'drop' | 'nothing';
 

@@ -1,4 +1,5 @@
 /** One instance of the service in a simulated world: its own runner, on the store that all share. */
+import type { JournalEntry } from '../../services/code-run/core/model.ts';
 import type { Sandbox } from '../../services/code-run/runner/contract.ts';
 import { Runner } from '../../services/code-run/runner/runner.ts';
 import { runnerDefaults } from '../../services/code-run/runner/settings.ts';
@@ -20,10 +21,6 @@ export const simSettings = {
 
 export type StoreFault = 'before' | 'after';
 
-export interface InstanceHooks {
-  delivered(runId: string, count: number, index: number): void;
-}
-
 export class Instance {
   readonly runner: Runner;
   readonly sandbox: SimSandbox;
@@ -34,10 +31,20 @@ export class Instance {
   readonly #crash: () => void;
   readonly #world: World;
   readonly #store: CodeRunStore;
+  readonly #onAppended: (entries: readonly JournalEntry[]) => void;
 
-  constructor(name: string, world: World, store: CodeRunStore, sandbox: SimSandbox, newId: () => string) {
+  /** `onAppended` hears of each append that the store has taken, whether this instance ever knows or not. */
+  constructor(
+    name: string,
+    world: World,
+    store: CodeRunStore,
+    sandbox: SimSandbox,
+    newId: () => string,
+    onAppended: (entries: readonly JournalEntry[]) => void,
+  ) {
     this.#world = world;
     this.#store = store;
+    this.#onAppended = onAppended;
     this.sandbox = sandbox;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.crashed = promise;
@@ -68,7 +75,12 @@ export class Instance {
       get: (target, name) => {
         const method = Reflect.get(target, name) as unknown;
         if (typeof method !== 'function') return method;
-        return (...args: unknown[]) => this.#ask(() => method.apply(target, args) as Promise<unknown>);
+        return (...args: unknown[]) =>
+          this.#ask(async () => {
+            const answer = (await method.apply(target, args)) as unknown;
+            if (name === 'append') this.#onAppended(args[2] as readonly JournalEntry[]);
+            return answer;
+          });
       },
     });
   }
