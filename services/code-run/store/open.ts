@@ -5,6 +5,7 @@
 import type { KeyKeeper } from '../crypto/keys.ts';
 import { type CodeRunStore, type KeyRotation, StoreUrlInvalid } from './contract.ts';
 import { MongoRows } from './mongodb/mongo-rows.ts';
+import { PatientStore, patienceDefault } from './patient-store.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
 import { SqliteRows } from './sqlite/sqlite-rows.ts';
@@ -18,12 +19,15 @@ export interface StoreOptions {
   readonly sqliteDurability?: 'power' | 'process';
   /** Called for each run found unreadable: it deserves an alarm. The message holds no content. */
   readonly onUnreadable?: (runId: string, message: string) => void;
+  /** Told when the store goes away and when it is back. */
+  readonly onState?: (state: 'up' | 'away') => void;
 }
 
 export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
-  const { keys, onUnreadable } = options;
+  const { keys, onUnreadable, onState } = options;
   const rows = await openRows(options);
-  return new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
+  const sealed = new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
+  return new PatientStore(sealed, patienceDefault, onState);
 }
 
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {

@@ -1,0 +1,183 @@
+/**
+ * A store that is away for a moment does not end the runs that go on. Writes of a writer are repeated (S6
+ * allows it) until the store is back or the bound has passed; whatever begins something new fails at once.
+ *
+ * P1  A repeated write keeps its arguments, and nothing else of that writer is written before it (S7).
+ * P2  While the store is known to be away, `create` and `claim` fail without asking it, but for one try a
+ *     second that may find it back.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
+import {
+  type ClaimRequest,
+  type ClaimResult,
+  type CodeRunStore,
+  type KeyRotation,
+  type Page,
+  type PlatformSettings,
+  type RotationReport,
+  StoreUnavailable,
+  type Writer,
+} from './contract.ts';
+
+export interface Patience {
+  /** How long a running run waits for the store. Milliseconds. */
+  readonly waitMs: number;
+  /** First and longest pause between two tries. Milliseconds. */
+  readonly pauseMs: number;
+  readonly pauseMsMax: number;
+  /** Between two tries to begin something while the store is away. Milliseconds. */
+  readonly probeMs: number;
+}
+
+export const patienceDefault: Patience = { waitMs: 15_000, pauseMs: 25, pauseMsMax: 1_000, probeMs: 1_000 };
+
+export class PatientStore implements CodeRunStore, KeyRotation {
+  readonly #store: CodeRunStore & KeyRotation;
+  readonly #patience: Patience;
+  readonly #onState: (state: 'up' | 'away') => void;
+  #state: 'up' | 'away' = 'up';
+  #probedAtMs = 0;
+
+  /** `onState` is told each change between up and away. */
+  constructor(
+    store: CodeRunStore & KeyRotation,
+    patience: Patience,
+    onState: (state: 'up' | 'away') => void = () => {},
+  ) {
+    this.#store = store;
+    this.#patience = patience;
+    this.#onState = onState;
+  }
+
+  create(run: NewRun, claim: ClaimRequest): Promise<{ readonly created: boolean; readonly run: StoredRun }> {
+    return this.#begin(() => this.#store.create(run, claim));
+  }
+
+  claim(runId: string, claim: ClaimRequest): Promise<ClaimResult> {
+    return this.#begin(() => this.#store.claim(runId, claim));
+  }
+
+  append(
+    writer: Writer,
+    length: number,
+    entries: readonly JournalEntry[],
+    logLines: number,
+    nowMs: number,
+  ): Promise<void> {
+    return this.#goOn(() => this.#store.append(writer, length, entries, logLines, nowMs));
+  }
+
+  wait(
+    writer: Writer,
+    waiting: readonly WaitingCall[],
+    attempt: Attempt,
+    logLines: number,
+    nowMs: number,
+  ): Promise<void> {
+    return this.#goOn(() => this.#store.wait(writer, waiting, attempt, logLines, nowMs));
+  }
+
+  release(writer: Writer, attempt: Attempt, nowMs: number): Promise<void> {
+    return this.#goOn(() => this.#store.release(writer, attempt, nowMs));
+  }
+
+  finish(writer: Writer, result: RunResult, attempt: Attempt, nowMs: number): Promise<StoredRun> {
+    return this.#goOn(() => this.#store.finish(writer, result, attempt, nowMs));
+  }
+
+  /** Not repeated here: whoever renews does so in time, and knows when the lease is over. */
+  renew(writer: Writer, expiresAtMs: number): Promise<void> {
+    return this.#once(() => this.#store.renew(writer, expiresAtMs));
+  }
+
+  cancel(runId: string, nowMs: number): Promise<StoredRun | undefined> {
+    return this.#once(() => this.#store.cancel(runId, nowMs));
+  }
+
+  get(runId: string): Promise<StoredRun | undefined> {
+    return this.#once(() => this.#store.get(runId));
+  }
+
+  journal(runId: string): Promise<readonly JournalEntry[]> {
+    return this.#once(() => this.#store.journal(runId));
+  }
+
+  list(session: string, pageSize: number, pageToken?: string): Promise<Page> {
+    return this.#once(() => this.#store.list(session, pageSize, pageToken));
+  }
+
+  deleteSession(session: string): Promise<number> {
+    return this.#once(() => this.#store.deleteSession(session));
+  }
+
+  purge(beforeMs: number): Promise<number> {
+    return this.#once(() => this.#store.purge(beforeMs));
+  }
+
+  abandoned(beforeMs: number, max: number): Promise<readonly string[]> {
+    return this.#once(() => this.#store.abandoned(beforeMs, max));
+  }
+
+  settings(): Promise<PlatformSettings> {
+    return this.#once(() => this.#store.settings());
+  }
+
+  replaceSettings(next: PlatformSettings): Promise<boolean> {
+    return this.#once(() => this.#store.replaceSettings(next));
+  }
+
+  rotate(signal?: AbortSignal): Promise<RotationReport> {
+    return this.#once(() => this.#store.rotate(signal));
+  }
+
+  ping(): Promise<void> {
+    return this.#once(() => this.#store.ping());
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #begin<T>(work: () => Promise<T>): Promise<T> {
+    const nowMs = performance.now();
+    if (this.#state === 'away' && nowMs - this.#probedAtMs < this.#patience.probeMs) {
+      throw new StoreUnavailable('the store is away');
+    }
+    this.#probedAtMs = nowMs;
+    return this.#once(work);
+  }
+
+  async #goOn<T>(work: () => Promise<T>): Promise<T> {
+    const { waitMs, pauseMs, pauseMsMax } = this.#patience;
+    const untilMs = performance.now() + waitMs;
+    for (let pause = pauseMs; ; pause = Math.min(pause * 2, pauseMsMax)) {
+      try {
+        return await this.#once(work);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || performance.now() + pause > untilMs) {
+          throw error;
+        }
+      }
+      await sleep(pause);
+    }
+  }
+
+  async #once<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const done = await work();
+      this.#is('up');
+      return done;
+    } catch (error) {
+      this.#is(error instanceof StoreUnavailable ? 'away' : this.#state);
+      throw error;
+    }
+  }
+
+  #is(state: 'up' | 'away'): void {
+    if (this.#state !== state) {
+      this.#state = state;
+      this.#onState(state);
+    }
+  }
+}
