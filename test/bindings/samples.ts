@@ -39,6 +39,7 @@ const options = {
   // Real catalogs hold schemas that the meta-schemas refuse; what is judged here is the samples.
   validateSchema: false,
   addUsedSchema: false,
+  code: { optimize: false },
 } as const;
 const older = withFormats(new Ajv(options));
 const newer = withFormats(new Ajv2020(options));
@@ -321,18 +322,26 @@ export function brokenSamples(schemaJson: string, validate: ValidateFunction): S
   const sample = sampleOf(schemaJson, 'full') as Schema;
   const properties = (JSON.parse(schemaJson) as Schema).properties ?? {};
   const known = Object.keys(sample).filter((key) => Object.hasOwn(properties, key));
-  const without = known
-    .map((key) => Object.fromEntries(Object.entries(sample).filter(([other]) => other !== key)))
-    .find((one) => isRefused(validate, one, ['required']));
-  const changed = known
-    .flatMap((key) =>
-      [{ wrong: [1] }, 12.5, 'wrong value', [[['wrong']]], true].map((value) => ({
-        ...sample,
-        [key]: value,
-      })),
-    )
-    .find((one) => isRefused(validate, one, ['type', 'enum', 'const']));
-  return [without, changed].filter((one) => one !== undefined);
+  return [missing(sample, known), wrong(sample, known)].flatMap((candidates) => {
+    for (const [one, keywords] of candidates) if (isRefused(validate, one, keywords)) return [one];
+    return [];
+  });
+}
+
+type Candidate = readonly [sample: Schema, keywords: readonly string[]];
+
+function* missing(sample: Schema, keys: readonly string[]): Generator<Candidate> {
+  for (const key of keys) {
+    yield [Object.fromEntries(Object.entries(sample).filter(([other]) => other !== key)), ['required']];
+  }
+}
+
+function* wrong(sample: Schema, keys: readonly string[]): Generator<Candidate> {
+  for (const key of keys) {
+    for (const value of [{ wrong: [1] }, 12.5, 'wrong value', [[['wrong']]], true]) {
+      yield [{ ...sample, [key]: value }, ['type', 'enum', 'const']];
+    }
+  }
 }
 
 function isRefused(validate: ValidateFunction, sample: Schema, keywords: readonly string[]): boolean {
