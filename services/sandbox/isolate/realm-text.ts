@@ -14,6 +14,8 @@ const inRealm = (file: string) => fileURLToPath(new URL(`../realm/${file}`, impo
 
 export async function buildRealmText(): Promise<RealmText> {
   const text = await bundle(inRealm('realm.ts'), {
+    // Names of packages in `alias` are looked up from here, wherever the service was started.
+    absWorkingDir: inRealm('.'),
     format: 'iife',
     globalName: 'realm',
     banner: { js: "'use strict';" },
