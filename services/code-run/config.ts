@@ -11,7 +11,12 @@ import {
   text,
   type Values,
 } from '../shared/config.ts';
-import { tlsClientTable, tlsServerProblems, tlsServerTable } from '../shared/tls-config.ts';
+import {
+  tlsClientProblems,
+  tlsClientTable,
+  tlsServerProblems,
+  tlsServerTable,
+} from '../shared/tls-config.ts';
 
 /** For CODE_RUN_HTTP_ADDRESS: nothing is served on HTTP. */
 export const httpOff = 'off';
@@ -108,6 +113,7 @@ export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConf
 function relationsOf(config: CodeRunConfig): string[] {
   return [
     ...tlsServerProblems('CODE_RUN_', config),
+    ...tlsClientProblems('CODE_RUN_SANDBOX_', config, config.sandboxAddress),
     ...identityProblems(config, config.tlsClientCaFile !== undefined, {
       CODE_RUN_GRPC_ADDRESS: config.grpcAddress,
       ...(config.httpAddress === httpOff ? {} : { CODE_RUN_HTTP_ADDRESS: config.httpAddress }),

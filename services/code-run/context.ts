@@ -54,7 +54,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   const certificates = openServerCertificates('CODE_RUN_', config, log);
   const sandboxCertificates = openClientCertificates('CODE_RUN_SANDBOX_', config, log);
   const sandbox = new SandboxClient(
-    { address: config.sandboxAddress, ...sandboxClientDefaults },
+    { address: config.sandboxAddress, tlsName: config.sandboxTlsName, ...sandboxClientDefaults },
     clientCredentials(sandboxCertificates),
   );
   const runnerSettings: RunnerSettings = {

@@ -1,4 +1,6 @@
 /** Settings of TLS, the same for every service, under its prefix. */
+import { isIP } from 'node:net';
+import { parseAddress } from './address.ts';
 import { ConfigError, optionalText, type Values } from './config.ts';
 import type { Log } from './log.ts';
 import { Certificates } from './tls.ts';
@@ -61,7 +63,7 @@ export function clientNames(config: TlsServerConfig): ReadonlySet<string> | unde
   return new Set(config.tlsClientNames.split(',').map((name) => name.trim()));
 }
 
-/** A client of a server with mTLS. */
+/** A client of a server with mTLS. An address of numbers needs a name to check the certificate by. */
 export function tlsClientTable<P extends string>(prefix: P) {
   return {
     sandboxTlsCertFile: optionalText(`${prefix}TLS_CERT_FILE`, {
@@ -69,12 +71,22 @@ export function tlsClientTable<P extends string>(prefix: P) {
     }),
     sandboxTlsKeyFile: optionalText(`${prefix}TLS_KEY_FILE`, { what: 'Its private key (PEM).' }),
     sandboxTlsCaFile: optionalText(`${prefix}TLS_CA_FILE`, {
-      what: "Authorities (PEM) of the server's certificate, which must carry the host name of the address.",
+      what: "Authorities (PEM) of the server's certificate.",
+    }),
+    sandboxTlsName: optionalText(`${prefix}TLS_NAME`, {
+      what: 'Host name that the certificate must carry. Not set: that of the address, which must then be a name.',
     }),
   };
 }
 
 export type TlsClientConfig = Values<ReturnType<typeof tlsClientTable>>;
+
+export function tlsClientProblems(prefix: string, config: TlsClientConfig, address: string): string[] {
+  if (config.sandboxTlsCaFile === undefined || config.sandboxTlsName !== undefined) return [];
+  const parsed = parseAddress(address.replace(/^dns:\/\/\//, ''));
+  if (parsed.kind === 'tcp' && isIP(parsed.host) === 0) return [];
+  return [`${prefix}TLS_NAME must be set where the address is no name: the certificate is checked by it`];
+}
 
 export function openClientCertificates(
   prefix: string,

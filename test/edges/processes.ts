@@ -22,17 +22,32 @@ export function bareEnvironment(): Record<string, string> {
   return { PATH };
 }
 
+/** Where a service runs: by default in the repository, on this host. */
+export interface Place {
+  readonly cwd?: string;
+  /** A network namespace. */
+  readonly namespace?: string;
+}
+
 export class Service {
   readonly child: ChildProcess;
   /** What it wrote to standard error. */
   stderr = '';
   readonly #ended: Promise<{ code: number | null; signal: string | null }>;
 
-  constructor(script: string, environment: Record<string, string>, args: readonly string[] = []) {
-    this.child = spawn(node, ['--no-warnings', join(root, script), ...args], {
+  constructor(
+    script: string,
+    environment: Record<string, string>,
+    args: readonly string[] = [],
+    place: Place = {},
+  ) {
+    const command = [node, '--no-warnings', join(root, script), ...args];
+    const inside = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
+    const [program = node, ...rest] = [...inside, ...command];
+    this.child = spawn(program, rest, {
       env: { ...bareEnvironment(), ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
-      cwd: root,
+      cwd: place.cwd ?? root,
     });
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;

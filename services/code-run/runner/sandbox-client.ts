@@ -28,6 +28,8 @@ import { inBatches, toEvents, toJob, toRequest } from './sandbox-messages.ts';
 export interface SandboxClientSettings {
   /** "dns:///sandbox:7443", "host:port" or "unix:/path". */
   readonly address: string;
+  /** Host name that the certificate must carry; that of the address by default. */
+  readonly tlsName?: string | undefined;
   /** How often a silent connection is asked whether it lives. */
   readonly keepaliveMs: number;
   /** How long the answer may take. */
@@ -68,6 +70,7 @@ function channelOptions(settings: SandboxClientSettings): ChannelOptions {
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
     'grpc.keepalive_permit_without_calls': 1,
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+    ...(settings.tlsName === undefined ? {} : { 'grpc.ssl_target_name_override': settings.tlsName }),
     // A sandbox that comes back is used again soon.
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 2_000,
