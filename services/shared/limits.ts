@@ -191,6 +191,8 @@ export const appLimits = {
   resumePauseMs: 250,
   /** Runs of one page of a list, as the service allows. */
   runsPageMax: 200,
+  /** Forms for decisions that may be open at once; past it the oldest is forgotten, and its run goes on waiting. */
+  formsMax: 1000,
   /** Between two looks at a run that is followed. */
   followPauseMs: 500,
   /** What is kept of a server's stderr, to explain a failure. */

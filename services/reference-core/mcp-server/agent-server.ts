@@ -21,6 +21,7 @@ import {
 import { z } from 'zod';
 import { CodeRunStatus } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
 import type { RunWaiting } from '../../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { appLimits } from '../../shared/limits.ts';
 import type { CodeRunClient, RunObserver } from '../client/attempt.ts';
 import type { ReferenceCore, RunEnd } from '../client/core.ts';
 import type { Apps } from '../mcp/apps.ts';
@@ -146,6 +147,8 @@ export class AgentServer {
     const { waiting } = end;
     if (!canElicit) return this.#waitsElsewhere(waiting);
     this.#waiting.set(waiting.runId, waiting);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > appLimits.formsMax && oldest !== undefined) this.#waiting.delete(oldest);
     const form = decisionForm(this.#parts.core.callsOf(waiting));
     return inputRequired({
       inputRequests: { [decisions]: inputRequired.elicit(form) },

@@ -122,10 +122,18 @@ export class AppConnection {
 
   #connected(): Promise<Session> {
     if (this.#stopped.signal.aborted) return Promise.reject(new Error('the connection was closed'));
-    const forget = () => {
-      this.#session = undefined;
-    };
-    this.#session ??= Session.open(this.#server, this.#options.answers ?? {}, this.#stopped.signal, forget);
+    if (this.#session === undefined) {
+      const opened: Promise<Session> = Session.open(
+        this.#server,
+        this.#options.answers ?? {},
+        this.#stopped.signal,
+        // An end that comes late must not forget the session that came after.
+        () => {
+          if (this.#session === opened) this.#session = undefined;
+        },
+      );
+      this.#session = opened;
+    }
     return this.#session;
   }
 }
