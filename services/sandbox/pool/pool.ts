@@ -4,7 +4,9 @@
  * P1  At most `runningMax` attempts at once, whether they compute or wait; a slot is free again only when
  *     its process is gone.
  * P2  At most `queuedMax` jobs wait for a slot, first come first served; one more is refused.
- * P3  `readyTarget` children are kept ready for the setting of the last job. A child gets one job.
+ * P3  `readyTarget` children are kept ready for the setting of the last job. Those for other settings stay as
+ *     long as there are no more of them than that, the oldest goes first. A child gets one job.
+ * P4  A child that is told to end is not among the ready any more.
  */
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -87,8 +89,7 @@ export class Pool {
 
   /** Ends a child that was acquired; its slot is free when it is gone. */
   release(child: Child): void {
-    child.kill();
-    child.socket.destroy();
+    this.#end(child);
   }
 
   /** Lets nothing start any more and resolves when nothing runs, or after `deadlineMs`. */
@@ -104,7 +105,7 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#closing = true;
-    for (const { child } of this.#ready.splice(0)) child.kill();
+    for (const { child } of this.#ready.splice(0)) this.#end(child);
     for (const child of this.#running) child.kill();
     await this.#source.close();
   }
@@ -164,7 +165,7 @@ export class Pool {
     const { child, layers } = await this.#source.make(setting);
     const [lacking] = this.#options.allowUnlocked ? [] : missing(layers);
     if (lacking === undefined) return child;
-    child.kill();
+    this.#end(child);
     throw new Error(`a child is not locked: ${lacking.name}: ${lacking.detail}`);
   }
 
@@ -184,19 +185,23 @@ export class Pool {
     });
   }
 
-  /** Makes what is missing, and lets go of what was made for another setting. */
+  /** Makes what is missing, and lets go of what is too much. */
   #refill(): void {
     if (this.#closing) return;
     const setting = this.#setting;
     const key = keyOf(setting);
-    for (const entry of this.#ready.filter((other) => other.key !== key)) entry.child.kill();
-    const fitting = this.#ready.filter((entry) => entry.key === key).length;
-    for (let missing = this.#options.readyTarget - fitting - this.#making; missing > 0; missing--) {
+    const others = this.#ready.filter((entry) => entry.key !== key);
+    for (const entry of others.slice(0, Math.max(0, others.length - this.#options.readyTarget))) {
+      this.#ready.splice(this.#ready.indexOf(entry), 1);
+      this.#end(entry.child);
+    }
+    const fitting = this.#ready.length - Math.min(others.length, this.#options.readyTarget);
+    for (let lacking = this.#options.readyTarget - fitting - this.#making; lacking > 0; lacking--) {
       this.#making++;
       this.#make(setting).then(
         (child) => {
           this.#making--;
-          if (this.#closing) return child.kill();
+          if (this.#closing) return this.#end(child);
           this.#keep(child, setting);
           this.#refill();
         },
@@ -207,6 +212,11 @@ export class Pool {
         },
       );
     }
+  }
+
+  #end(child: Child): void {
+    child.kill();
+    child.socket.destroy();
   }
 }
 
