@@ -8,7 +8,7 @@ import { AppError } from '../../services/shared/errors.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import type { SimSandbox } from '../sim/sandbox.ts';
 import { ManualClock } from './manual-clock.ts';
-import { completed, play, resumeOf, runnerOn, Stream, startOf, type TestParts } from './parts.ts';
+import { completed, play, reported, resumeOf, runnerOn, Stream, startOf, type TestParts } from './parts.ts';
 
 const oneCall = 'console.log("before"); return await apps.notes.read({});';
 
@@ -181,6 +181,19 @@ describe('resume', () => {
       'Finished',
     ]);
     expect(resultOf(events.at(-1))).toMatchObject({ valueJson: '3' });
+  });
+
+  test('keeps the operation that a waiting call was reported with', async () => {
+    const { runner } = runnerOn();
+    const first = starting(runner);
+    const id = await begun(first);
+    first.outcomes.push({ ...reported(0, { tag: 'Waiting' }), operationId: 'op-7' });
+    expect((await first.until('Waiting')).requests).toMatchObject([{ operationId: 'op-7' }]);
+    const second = resuming(runner, id);
+    await second.until('Call');
+    second.answer(0, { tag: 'Completed', valueJson: '1' });
+    const { record } = await second.until('Finished');
+    expect(record.journal.at(-1)).toMatchObject({ kind: 'Settled', operationId: 'op-7' });
   });
 
   test('gives OutcomeUnknown to the program where the core does not know', async () => {

@@ -16,6 +16,7 @@ import {
   isFinal,
   type RunResult,
   type StoredRun,
+  type WaitingCall,
 } from '../core/model.ts';
 import type { CodeRunStore, Writer } from '../store/contract.ts';
 import { LeaseLost } from '../store/contract.ts';
@@ -40,6 +41,8 @@ export interface AttemptParts {
 export interface AttemptStart {
   readonly run: StoredRun;
   readonly journal: Awaited<ReturnType<CodeRunStore['journal']>>;
+  /** Calls that waited before. */
+  readonly waiting: readonly WaitingCall[];
   readonly currentBindings: readonly Binding[] | undefined;
   readonly knownOutcomes: readonly ReportedOutcome[];
   readonly logLinesReceived: number;
@@ -84,7 +87,7 @@ export class Attempt {
       bindings: run.bindings,
       limits: run.limits,
       journal: start.journal,
-      waiting: run.waiting,
+      waiting: start.waiting,
       logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
       recordedFingerprint: run.attempts.findLast(({ fingerprint }) => fingerprint !== '')?.fingerprint ?? '',
       currentBindings: start.currentBindings,
