@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start demo mongo test attacks sim bench bench-sandbox tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start demo mongo test attacks sim bench bench-sandbox bench-store tools lint format generate checkgenerate checkbreaking all
 .PHONY: help setup start demo mongo test bench tools lint format generate checkgenerate checkbreaking all
 .PHONY: help setup start demo test sim tools lint format generate checkgenerate checkbreaking all
 
@@ -40,6 +40,9 @@ tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb,
 tools: ## Build what tests talk to (needs Go and Python): ferretdb, grpcurl, a Python client
 	tools/build-servers.sh
 	tools/build-python.sh
+
+bench-store: setup ## Measure the stores against the same rows without sealing
+	node --no-warnings test/bench/store.ts
 
 bench: setup ## Measure both services against bare isolated-vm, as ratios (ROUNDS=30)
 	node --no-node-snapshot --no-warnings test/bench/main.ts
