@@ -63,7 +63,7 @@ const write = (name: string) => `
 describe.each([
   ['the protocol of 2025', 'legacy'],
   ['the protocol of 2026', { pin: '2026-07-28' }],
-] as const)('an agent over %s', (_, mode) => {
+] as const)('an agent over %s', { timeout: 120_000 }, (_, mode) => {
   let client: Client;
   let answer: Answer;
 
@@ -80,6 +80,13 @@ describe.each([
       [],
       expect.arrayContaining(['code']),
     ]);
+  });
+
+  test('looks bindings up', async () => {
+    const query = { query: 'add two numbers' };
+    const result = await client.callTool({ name: 'openbot_code_api', arguments: query });
+    expect(JSON.stringify(result.content)).toContain('get_sum');
+    expect(result.isError).toBeUndefined();
   });
 
   test('runs programs, and reads what is wrong with one', async () => {

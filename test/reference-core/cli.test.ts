@@ -290,6 +290,22 @@ describe('decisions on the command line', () => {
   });
 });
 
+describe('code-mode api', () => {
+  test('gives an overview, finds by words and declares one binding', async () => {
+    await using workspace = await realServers();
+    const config = path.join(workspace.root, 'mcp.json');
+    await writeFile(config, workspace.json);
+    const overview = await run('api', '-c', config, ...here);
+    expect(overview).toMatchObject({ status: 0, err: '' });
+    for (const name of ['everything', 'filesystem', 'memory']) expect(overview.out).toContain(name);
+    const found = await run('api', 'add two numbers', '-c', config, ...here);
+    expect(found.out).toContain('get_sum');
+    const declared = await run('api', '--binding', 'filesystem.read_text_file', '-c', config, ...here);
+    expect(declared.out).toContain('path: string');
+    expect(declared.out).not.toContain('write_file');
+  });
+});
+
 describe('code-mode', () => {
   test('shows its commands and exit statuses', async () => {
     const { status, out } = await run('--help');
