@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { grpcurl } from '../edges/grpcurl.ts';
+import { grpcurlAvailable, grpcurlPath } from '../edges/grpcurl.ts';
 import { type EmbeddedProcess, startEmbeddedProcess } from './embedded.ts';
 
 let embedded: EmbeddedProcess;
@@ -32,7 +32,7 @@ const protoFiles = [
   'openbot/codemode/v1/code_run_service.proto',
 ];
 
-describe.runIf(grpcurl !== undefined)('grpcurl', () => {
+describe.runIf(grpcurlAvailable('a run by grpcurl'))('grpcurl', () => {
   test.each([
     ['with the .proto files', protoFiles],
     ['with reflection alone', []],
@@ -45,7 +45,7 @@ describe.runIf(grpcurl !== undefined)('grpcurl', () => {
       embedded.grpcAddress,
       'openbot.codemode.v1.CodeRunService/RunCode',
     ];
-    const child = spawn(grpcurl ?? '', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(grpcurlPath(), args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const ended = once(child, 'close');
     const start = {
       session: 's-1',

@@ -3,12 +3,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findTool, run } from '../edges/grpcurl.ts';
+import { available } from '../support/available.ts';
 import { type EmbeddedProcess, startEmbeddedProcess } from './embedded.ts';
 
 const root = join(import.meta.dirname, '../..');
 const python = findTool('python', [join(root, '.tools/python/bin')]);
 
-describe.runIf(python !== undefined)('a core in Python', () => {
+const lack = python === undefined ? 'no .tools/python (make tools)' : undefined;
+
+describe.runIf(available('a core in Python', lack))('a core in Python', () => {
   let embedded: EmbeddedProcess;
   beforeAll(async () => {
     embedded = await startEmbeddedProcess();

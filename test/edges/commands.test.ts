@@ -171,5 +171,5 @@ describe('code-run', () => {
     } finally {
       await embedded.stop();
     }
-  });
+  }, 120_000);
 });

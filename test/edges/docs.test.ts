@@ -6,7 +6,7 @@ import { codeRunTable } from '../../services/code-run/config.ts';
 import { sandboxTable } from '../../services/sandbox/config.ts';
 import { type EmbeddedProcess, startEmbeddedProcess } from '../e2e/embedded.ts';
 import { blocksOf, type Example, examplesOf, outputPattern } from './docs.ts';
-import { grpcurl, run } from './grpcurl.ts';
+import { grpcurlAvailable, run } from './grpcurl.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -64,7 +64,7 @@ async function proveExamples(file: string, environment: Record<string, string>, 
   }
 }
 
-describe.runIf(grpcurl !== undefined)('the commands of', () => {
+describe.runIf(grpcurlAvailable('the commands of the documentation'))('the commands of', () => {
   test.each(['README.md', 'docs/protocol.md', 'docs/operating.md'])('%s do what they say', async (file) => {
     await proveExamples(file, {}, undefined);
   });

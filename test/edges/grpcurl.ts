@@ -1,25 +1,40 @@
-/**
- * grpcurl as the tests use it: from .tools/bin (`make tools`) or PATH. A machine without it skips these tests;
- * CI sets REQUIRE_TOOLS, and there a missing tool is an error.
- */
+/** Programs that tests run, and grpcurl as they use it: from .tools/bin (`make tools`) or PATH. */
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { available } from '../support/available.ts';
 
-const { PATH = '', REQUIRE_TOOLS } = process.env;
+const { PATH = '' } = process.env;
 
 const folders = [join(import.meta.dirname, '../../.tools/bin'), ...PATH.split(delimiter)];
 
 export function findTool(name: string, among: readonly string[] = folders): string | undefined {
-  for (const folder of among) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {}
+  return among.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  if (REQUIRE_TOOLS !== undefined) throw new Error(`${name} is missing: run "make tools"`);
-  return undefined;
+}
+
+const grpcurl = findTool('grpcurl');
+
+/** Whether suites with grpcurl can run. `suite` names the one that asks. */
+export function grpcurlAvailable(suite: string): boolean {
+  return available(
+    suite,
+    grpcurl === undefined ? 'no grpcurl in .tools/bin or on PATH (make tools)' : undefined,
+  );
+}
+
+/** Path of grpcurl, for a suite that asked. */
+export function grpcurlPath(): string {
+  if (grpcurl === undefined) throw new Error('grpcurlAvailable was not asked');
+  return grpcurl;
 }
 
 export interface Exit {
@@ -28,12 +43,9 @@ export interface Exit {
   readonly stderr: string;
 }
 
-export const grpcurl: string | undefined = findTool('grpcurl');
-
 /** Runs grpcurl to its end, `input` on standard input. */
 export function runGrpcurl(args: readonly string[], input = ''): Promise<Exit> {
-  if (grpcurl === undefined) throw new Error('grpcurl is missing: run "make tools"');
-  return run(grpcurl, args, input);
+  return run(grpcurlPath(), args, input);
 }
 
 export function run(path: string, args: readonly string[], input = ''): Promise<Exit> {

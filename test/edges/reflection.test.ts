@@ -12,7 +12,7 @@ import { mountService } from '../../services/shared/grpc/mount.ts';
 import { addReflection } from '../../services/shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../../services/shared/grpc/server.ts';
 import { silentLog } from '../../services/shared/log.ts';
-import { grpcurl, runGrpcurl } from './grpcurl.ts';
+import { grpcurlAvailable, runGrpcurl } from './grpcurl.ts';
 
 const services = [CodeRunService, SettingsService, SandboxService];
 const health = new Health(services);
@@ -39,7 +39,7 @@ afterAll(() => shutDown(server, 0));
 
 const call = (...args: string[]) => runGrpcurl(['-plaintext', ...args]);
 
-describe.runIf(grpcurl !== undefined)('grpcurl without a .proto file', () => {
+describe.runIf(grpcurlAvailable('reflection by grpcurl'))('grpcurl without a .proto file', () => {
   test('lists the services', async () => {
     const { stdout } = await call(address, 'list');
     expect(stdout.split('\n')).toEqual(expect.arrayContaining(services.map((service) => service.typeName)));
