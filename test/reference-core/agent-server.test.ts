@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Client, type ElicitResult, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CodeRunStatus } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { execute } from '../../services/reference-core/cli/command.ts';
 import { realServers, type Workspace } from '../support/mcp-servers.ts';
@@ -134,20 +134,28 @@ describe.each([
     await waitsElsewhere(client);
   });
 
-  test('is told where to decide when the client has no forms', async () => {
+  test('is told where to decide when the client has no forms, and a person decides there', async () => {
     const formless = await connect(mode);
-    await waitsElsewhere(formless);
+    const id = await waitsElsewhere(formless);
     await formless.close();
+    vi.stubEnv('XDG_STATE_HOME', path.dirname(config));
+    const streams = { input: new PassThrough(), out: new PassThrough(), err: new PassThrough() };
+    const args = ['runs', 'resume', id, '-c', config, '-s', services.address, '--yes'];
+    expect(await execute(args, streams, new AbortController().signal)).toBe(0);
+    expect(JSON.parse(String(streams.out.read()))).toEqual(['fulfilled', 'fulfilled']);
+    vi.unstubAllEnvs();
   });
 });
 
-async function waitsElsewhere(client: Client): Promise<void> {
+/** Gives the id of the run. */
+async function waitsElsewhere(client: Client): Promise<string> {
   const { text, isError } = await runCode(client, write('later.txt'));
   expect(isError).toBe(false);
   const [, id = ''] = /^Run (\S+)\. No decision was made yet/m.exec(text) ?? [];
   const { run } = await services.client.getCodeRun({ runId: id });
   expect(run?.status).toBe(CodeRunStatus.WAITING);
   expect(run?.calls).toHaveLength(3);
+  return id;
 }
 
 describe('code-mode mcp', () => {
