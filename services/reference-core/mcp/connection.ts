@@ -3,7 +3,7 @@
  *
  * N1  A call is sent at most once. What was not sent may be sent again by the caller; what was sent and lost
  *     is OutcomeUnknown.
- * N2  Roots are never declared (a server may replace its directories by them), elicitation and sampling only
+ * N2  Roots and sampling are never declared (a server may replace its directories by roots), elicitation only
  *     when there is somebody to answer.
  * N3  A server that went away is started again by the next call, not before.
  */
