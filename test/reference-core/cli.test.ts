@@ -260,6 +260,7 @@ describe('decisions on the command line', () => {
     expect(left.status).toBe(4);
     const [, id = ''] = /^Run (\S+) waits for decisions/.exec(left.err) ?? [];
     expect(left.err).toContain('  filesystem/write_file {"path":');
+    expect(left.err).toContain('Decide in a terminal with "runs resume"');
     const shown = await run('runs', 'show', id, ...here);
     expect(shown.out).toMatch(new RegExp(`^${id}  Waiting\\n`));
     expect(shown.out).toContain('1  filesystem.write_file  Waiting  {"path":');

@@ -90,7 +90,7 @@ async function drive(
     const core = new ReferenceCore({ client: service.client, apps, record, decider });
     const end = await begin(core, observer);
     options.onEnd?.();
-    return showEnd(end, options.json, terminal);
+    return showEnd(end, options, terminal);
   } catch (error) {
     // The person stopped the program: the run must not look as if it were to go on.
     if (signal.aborted && runId !== '') await service.client.cancelCodeRun({ runId }).catch(() => {});
@@ -100,9 +100,9 @@ async function drive(
   }
 }
 
-function showEnd(end: RunEnd, json: boolean, terminal: Terminal): ExitStatus {
+function showEnd(end: RunEnd, { json, record }: DriveOptions, terminal: Terminal): ExitStatus {
   if (end.tag === 'Waiting') {
-    showWaiting(end.waiting, terminal);
+    showWaiting(end.waiting, record !== ':memory:', terminal);
     return exitStatus.waiting;
   }
   if (json) terminal.result(JSON.stringify(runJson(end.run)));
@@ -116,10 +116,15 @@ function showEnd(end: RunEnd, json: boolean, terminal: Terminal): ExitStatus {
   return exitStatus.ok;
 }
 
-function showWaiting({ runId, requests }: RunWaiting, terminal: Terminal): void {
+/** `stays`: the run is kept by a service elsewhere. */
+function showWaiting({ runId, requests }: RunWaiting, stays: boolean, terminal: Terminal): void {
   terminal.note(`Run ${runId} waits for decisions, and nobody is there to make them:`);
   for (const { capability, app } of requests) {
     terminal.note(`  ${capability?.target ?? ''} ${oneLine(app?.argumentsJson ?? '', 200)}`);
   }
-  terminal.note('Decide in a terminal with "runs resume", or beforehand with --policy or --yes.');
+  terminal.note(
+    stays
+      ? 'Decide in a terminal with "runs resume", or beforehand with --policy or --yes.'
+      : 'Run it in a terminal to be asked, or decide beforehand with --policy or --yes.',
+  );
 }
