@@ -1,6 +1,6 @@
 /** CodeRunService over gRPC, with a real sandbox and a real store. */
 import { create } from '@bufbuild/protobuf';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   CallCompletedSchema,
   CallFailedSchema,
@@ -8,10 +8,12 @@ import {
   FailureReason,
 } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { CatalogRefSchema } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { type RunCodeDeps, runCode } from '../../services/code-run/api/run-code.ts';
 import { limits } from '../../services/shared/limits.ts';
 import {
   answerAll,
   completed,
+  inlineCatalog,
   type Outcome,
   outcomeOf,
   play,
@@ -77,6 +79,30 @@ describe('a run', () => {
     });
     await expect(core.getCodeRun({ runId: last.value.run?.id ?? '' })).resolves.toMatchObject({
       run: { status: CodeRunStatus.FAILED },
+    });
+  });
+
+  test('of a program that does not fit its declarations is stored as failed, if the core asked for the check', async () => {
+    const { core } = services;
+    const code = 'const a = 1;\nreturn await apps.notes.read_nite({})';
+    const { responses, last } = await play(core, start(code, { check: true }), () => undefined);
+    expect(responses.map(({ message }) => message.case)).toEqual(['finished']);
+    if (last.case !== 'finished') throw new Error('not finished');
+    expect(last.value.run?.result?.result).toMatchObject({
+      case: 'failed',
+      value: {
+        reason: FailureReason.ERROR,
+        message: expect.stringMatching(/^The program does not fit the declarations: .*read_nite/),
+        line: 2,
+        column: 25,
+      },
+    });
+    const fits = await play(core, start('return await apps.notes.read_note({})', { check: true }), () =>
+      completed(1),
+    );
+    expect(fits.last).toMatchObject({
+      case: 'finished',
+      value: { run: { status: CodeRunStatus.COMPLETED } },
     });
   });
 
@@ -226,7 +252,48 @@ describe('a start', () => {
   });
 });
 
+describe('what an agent needs', () => {
+  test('is described, checked and offered by a catalog that was put once', async () => {
+    const { core } = services;
+    const catalog = inlineCatalog.ref.case === 'catalog' ? inlineCatalog.ref.value : undefined;
+    if (catalog === undefined) throw new Error('no catalog');
+    const { digest, bindings } = await core.putCatalog({ catalog });
+    expect(bindings.map(({ name }) => name)).toEqual(['notes.read_note', 'notes.send', 'notes.write_note']);
+    const ref = { ref: { case: 'digest' as const, value: digest } };
+    const { text } = await core.describeBindings({ catalog: ref, binding: 'notes.send' });
+    expect(text).toContain('send');
+    const { diagnostics } = await core.checkCode({ catalog: ref, code: 'return apps.notes.nothing()' });
+    expect(diagnostics).toMatchObject([{ line: 1, message: expect.stringContaining('nothing') }]);
+    const { tools } = await core.getAgentTools({ catalog: ref });
+    expect(tools.map(({ name }) => name)).toEqual(['openbot_code_api', 'openbot_run_code']);
+    expect((await core.getAgentTools({ catalog: { ref: { case: 'catalog', value: {} } } })).tools).toEqual(
+      [],
+    );
+    const unknown = { ref: { case: 'digest' as const, value: '0'.repeat(64) } };
+    await expect(core.getAgentTools({ catalog: unknown })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
 describe('a stream', () => {
+  test('that brings no first message is ended after its time', async () => {
+    vi.useFakeTimers();
+    try {
+      const deps = { identify: async () => core } as unknown as RunCodeDeps;
+      const core = { subject: 'core', permissions: new Set(['runs.execute']), sessions: undefined };
+      const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+      const context = { path: '', peer: '', signal: new AbortController().signal, header: () => undefined };
+      const first = runCode(deps, silent, context).next();
+      first.catch(() => {});
+      await vi.advanceTimersByTimeAsync(limits.firstMessageTimeoutMs);
+      await expect(first).rejects.toMatchObject({
+        code: 'CANCELLED',
+        message: 'no first message came in time',
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('that does not begin with start or resume is refused', async () => {
     const { core } = services;
     const refused = {
