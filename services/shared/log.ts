@@ -3,6 +3,7 @@
  * command prints. A line names its component and never holds a program, arguments, results or a token.
  */
 import { destination, pino } from 'pino';
+import { loggedError } from './log-error.ts';
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -17,7 +18,12 @@ export interface Log {
 
 export function createLog(options: { readonly service: string; readonly level: LogLevelName }): Log {
   return pino(
-    { level: options.level, base: { service: options.service }, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level: options.level,
+      base: { service: options.service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (error: unknown) => loggedError(error) },
+    },
     destination({ fd: 2, sync: true }),
   );
 }
