@@ -66,6 +66,25 @@ export const codeRunTable = {
     what: 'File of such keys. With a SQLite store it is made, with one new key, if it is not there.',
     initial: '.data/code-runs.keys',
   }),
+  transitUrl: optionalText('CODE_RUN_TRANSIT_URL', {
+    what: 'Vault or OpenBao whose transit engine wraps the data keys: "https://host:8200". Local keys then only read.',
+    check: (value) => {
+      if (!/^https?:\/\/[^/]+\/?$/.test(value)) throw new Error('must be "https://host:port"');
+    },
+  }),
+  transitKey: optionalText('CODE_RUN_TRANSIT_KEY', {
+    what: 'Name of the key in the transit engine. Needed with the URL.',
+  }),
+  transitMount: text('CODE_RUN_TRANSIT_MOUNT', {
+    what: 'Path of the transit engine.',
+    initial: 'transit',
+  }),
+  transitTokenFile: optionalText('CODE_RUN_TRANSIT_TOKEN_FILE', {
+    what: 'File with the token, read for each request: an agent may renew it. Needed with the URL.',
+  }),
+  transitNamespace: optionalText('CODE_RUN_TRANSIT_NAMESPACE', {
+    what: 'Namespace of the transit engine, where the server has namespaces.',
+  }),
   retentionDays: integer('CODE_RUN_RETENTION_DAYS', {
     what: 'Days after which a final run is deleted. 1 to 3650.',
     initial: 30,
@@ -112,6 +131,7 @@ export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConf
 /** What one value alone cannot show. */
 function relationsOf(config: CodeRunConfig): string[] {
   return [
+    ...transitProblems(config),
     ...tlsServerProblems('CODE_RUN_', config),
     ...tlsClientProblems('CODE_RUN_SANDBOX_', config, config.sandboxAddress),
     ...identityProblems(config, config.tlsClientCaFile !== undefined, {
@@ -119,4 +139,12 @@ function relationsOf(config: CodeRunConfig): string[] {
       ...(config.httpAddress === httpOff ? {} : { CODE_RUN_HTTP_ADDRESS: config.httpAddress }),
     }),
   ];
+}
+
+function transitProblems({ transitUrl, transitKey, transitTokenFile }: CodeRunConfig): string[] {
+  const needed = { CODE_RUN_TRANSIT_KEY: transitKey, CODE_RUN_TRANSIT_TOKEN_FILE: transitTokenFile };
+  if (transitUrl === undefined) return [];
+  return Object.entries(needed)
+    .filter(([, value]) => value === undefined)
+    .map(([name]) => `${name} is needed with CODE_RUN_TRANSIT_URL`);
 }

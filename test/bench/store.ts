@@ -83,7 +83,10 @@ function calm(values: readonly number[]): number {
 
 async function measure(name: string, rows: RowStore): Promise<void> {
   const store = new SealedStore({ rows, keys });
-  const times = { plainAppend: [], sealedAppend: [], plainRun: [], sealedRun: [] } as Record<string, number[]>;
+  const times = { plainAppend: [], sealedAppend: [], plainRun: [], sealedRun: [] } as Record<
+    string,
+    number[]
+  >;
   for (let round = -roundsToWarmUp; round < rounds; round++) {
     if (round === 0) {
       for (const each of Object.values(times)) {

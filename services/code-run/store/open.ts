@@ -4,7 +4,6 @@
  */
 import type { KeyKeeper } from '../crypto/keys.ts';
 import { type CodeRunStore, type KeyRotation, StoreUrlInvalid } from './contract.ts';
-import { MongoRows } from './mongodb/mongo-rows.ts';
 import { PatientStore, patienceDefault } from './patient-store.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
@@ -35,6 +34,8 @@ async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Prom
     return new SqliteRows({ path: url.slice('sqlite:'.length), durability: sqliteDurability });
   }
   if (/^mongodb(\+srv)?:\/\//.test(url)) {
+    // The driver takes as long to load as all the rest of the store: only where it is used.
+    const { MongoRows } = await import('./mongodb/mongo-rows.ts');
     return MongoRows.open(url);
   }
   throw new StoreUrlInvalid('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
