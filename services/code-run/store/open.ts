@@ -18,15 +18,13 @@ export interface StoreOptions {
   readonly sqliteDurability?: 'power' | 'process';
   /** Called for each run found unreadable: it deserves an alarm. The message holds no content. */
   readonly onUnreadable?: (runId: string, message: string) => void;
-  /** Told when the store goes away and when it is back. */
-  readonly onState?: (state: 'up' | 'away') => void;
 }
 
 export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
-  const { keys, onUnreadable, onState } = options;
+  const { keys, onUnreadable } = options;
   const rows = await openRows(options);
   const sealed = new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
-  return new PatientStore(sealed, patienceDefault, onState);
+  return new PatientStore(sealed, patienceDefault);
 }
 
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {
