@@ -170,7 +170,7 @@ describe('reports about types', () => {
   it('B42 mastra-ai/mastra#15341: a recursive schema stays a reference', () => {
     const node = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } };
     expect(compiledOf(schemaTool(node)).files[0]?.text).toContain(
-      'type app$t$Part = { children?: app$t$Part[] };',
+      'type app$t$Arguments = { children?: app$t$Arguments[] };',
     );
   });
 

@@ -211,7 +211,9 @@ describe('a schema becomes a type:', () => {
   });
 
   it('recursion through itself', () => {
-    expect(textOf({ properties: { next: { $ref: '#' } } })).toBe('type TPart = { next?: TPart }; TPart');
+    expect(textOf({ properties: { next: { $ref: '#' } } })).toBe(
+      'type TArguments = { next?: TArguments }; TArguments',
+    );
   });
 
   it('recursion through a dictionary, a tuple and a union', () => {

@@ -94,13 +94,14 @@ class Converter {
   /** Definitions being read between which and here no object or list lies. */
   #unguarded = new Set<Definition>();
   #nodes = 0;
-  /** The field that is being read. */
-  #field = '';
+  /** The field that is being read; at first, the whole. */
+  #field: string;
 
   constructor(root: unknown, direction: Direction) {
     this.#root = root;
     this.#direction = direction;
     this.#references = new References(root);
+    this.#field = direction === 'argument' ? 'arguments' : 'result';
   }
 
   convertRoot(): Converted {
