@@ -947,7 +947,7 @@ export declare const PutCatalogRequestSchema: GenMessage<PutCatalogRequest>;
  */
 export declare type PutCatalogResponse = Message<"openbot.codemode.v1.PutCatalogResponse"> & {
   /**
-   * Digest by which it is named. Kept for at least an hour after its last use.
+   * Digest by which it is named. Those used last are kept, 64 MiB of them; put it again where it is gone.
    *
    * @generated from field: string digest = 1;
    */
