@@ -41,6 +41,7 @@ describe.runIf(process.arch === 'x64')('in a locked child', () => {
   afterAll(() => source.close());
 
   test.for<[string, number, (number | bigint | 'text')[], string?]>([
+    ['rt_sigaction, to survive the budget', 13, [27, 'text', 0, 8], '\u0001'],
     ['openat', 257, [AT_FDCWD, 'text', 0], '/etc/passwd'],
     ['open', 2, ['text', 0], '/proc/self/mem'],
     ['open for writing', 2, ['text', 0o1101, 0o600], '/tmp/escaped'],
@@ -77,7 +78,6 @@ describe.runIf(process.arch === 'x64')('in a locked child', () => {
     ['userfaultfd', 323, [0]],
     ['mount', 165, ['text', 'text', 'text', 0, 0], 'proc'],
     ['seccomp, to change the filter', 317, [0, 0, 0]],
-    ['rt_sigaction, to survive the budget', 13, [27, 0, 0, 8]],
     ['the i386 way in', 0x4000_0000, []],
   ])('%s ends it', async ([, number, args, text]) => {
     const { errno, exit } = await probe(source, number, args, text);

@@ -34,24 +34,26 @@ const checks: Readonly<Record<string, Check>> = {
 /** Statements about how the attack is run. */
 const settings: readonly string[] = ['Timeout', 'AnswerAfter', 'ResultMb'];
 
-/** What fills memory needs more time for it than a loop needs to show that it is one. */
-const timeoutByGroup: Readonly<Record<string, number>> = { memory: 5000 };
-const timeoutMsDefault = 400;
+/** What fills memory needs more time for it than a loop needs to show that it is one, and half of it will do. */
+const limitsByGroup: Readonly<Record<string, { timeoutMs: number; memoryMb: number }>> = {
+  memory: { timeoutMs: 5000, memoryMb: 32 },
+};
+const limitsElsewhere = { timeoutMs: 400, memoryMb: 64 };
 
 export function optionsOf({ name, stated }: Attack): RunOptions {
-  const group = name.slice(0, name.indexOf('/'));
-  const timeoutMs = Number(stated.get('Timeout') ?? timeoutByGroup[group] ?? timeoutMsDefault);
+  const initial = limitsByGroup[name.slice(0, name.indexOf('/'))] ?? limitsElsewhere;
+  const limits = { ...initial, timeoutMs: Number(stated.get('Timeout') ?? initial.timeoutMs) };
   const resultMb = stated.get('ResultMb');
   const answerAfter = stated.get('AnswerAfter');
   if (resultMb !== undefined) {
     const outcome = completed('x'.repeat(Number(resultMb) * 1024 * 1024));
-    return { timeoutMs, answer: () => outcome };
+    return { ...limits, answer: () => outcome };
   }
   if (answerAfter !== undefined) {
     // An app that takes its time is the attack itself.
-    return { timeoutMs, answer: () => delay(Number(answerAfter), completed({})) };
+    return { ...limits, answer: () => delay(Number(answerAfter), completed({})) };
   }
-  return { timeoutMs };
+  return limits;
 }
 
 export function check(attack: Attack, ran: Ran): void {

@@ -11,9 +11,19 @@ const pthreadFlags = 0x3d0f00n;
 /** What is let through whatever its arguments are, written down a second time. */
 const allowed = `read write futex madvise munmap clock_gettime mremap brk rt_sigprocmask rt_sigreturn
   restart_syscall sched_yield sched_getaffinity sched_getscheduler sched_getparam getcpu getpid gettid
-  set_robust_list rseq getrandom gettimeofday clock_getres clock_nanosleep exit exit_group`.split(/\s+/);
+  set_robust_list rseq getrandom gettimeofday clock_getres clock_nanosleep getrusage exit exit_group`.split(
+  /\s+/,
+);
 const refused: Readonly<Record<string, string>> = {
   clone3: 'errno 38',
+  rt_sigaction: 'errno 13',
+  fstat: 'errno 13',
+  lseek: 'errno 13',
+  ioctl: 'errno 13',
+  fcntl: 'errno 13',
+  sigaltstack: 'errno 13',
+  sysinfo: 'errno 13',
+  uname: 'errno 13',
   openat: 'errno 13',
   newfstatat: 'errno 13',
   statx: 'errno 13',

@@ -54,7 +54,7 @@ export function policy({ jit, threads }: PolicyOptions): readonly Rule[] {
     allow('mremap', 'brk', 'rt_sigprocmask', 'rt_sigreturn', 'restart_syscall'),
     allow('sched_yield', 'sched_getaffinity', 'sched_getscheduler', 'sched_getparam', 'getcpu'),
     allow('getpid', 'gettid', 'set_robust_list', 'rseq', 'getrandom'),
-    allow('gettimeofday', 'clock_getres', 'clock_nanosleep'),
+    allow('gettimeofday', 'clock_getres', 'clock_nanosleep', 'getrusage'),
     allow('exit', 'exit_group'),
     ...(threads ? [allow('epoll_wait', 'epoll_pwait')] : []),
     // abort() and an emulated crash: a signal to nobody but itself.
@@ -91,6 +91,11 @@ export function policy({ jit, threads }: PolicyOptions): readonly Rule[] {
       otherwise: 'kill',
     },
     always({ errno: ENOSYS }, 'clone3'),
+    // An engine out of memory puts signals back to what they were before it gives up. It must not be let: a
+    // signal that is ignored is a budget that does not end. Nor may it be ended: it would look like an escape.
+    always({ errno: EACCES }, 'rt_sigaction'),
+    // What the C library asks when it prints or sorts, as in a last message about memory.
+    always({ errno: EACCES }, 'fstat', 'lseek', 'ioctl', 'fcntl', 'sigaltstack', 'sysinfo', 'uname'),
     // Looks at files in passing: time zones, proc.
     always({ errno: EACCES }, 'openat', 'newfstatat', 'statx', 'readlinkat', 'faccessat2'),
     always({ errno: EACCES }, 'open', 'stat', 'lstat', 'readlink', 'access'),
