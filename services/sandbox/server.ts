@@ -1,4 +1,4 @@
-/** SandboxService, put together and listening. */
+/** SandboxService, listening. */
 import type { Server } from '@grpc/grpc-js';
 import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { createAuthenticator } from '../shared/auth/authenticator.ts';
@@ -10,15 +10,12 @@ import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
 import type { Log } from '../shared/log.ts';
 import { serverCredentials } from '../shared/tls.ts';
 import { clientNames, openServerCertificates } from '../shared/tls-config.ts';
-import { makeChildren } from './children.ts';
 import type { SandboxConfig } from './config.ts';
-import { type ExecuteDeps, execute } from './grpc/execute.ts';
+import { createContext } from './context.ts';
+import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
-import { buildRealmText } from './isolate/realm-text.ts';
 import { layerNames } from './jail/layers.ts';
-import { SandboxMetrics } from './metrics.ts';
-import { Pool } from './pool/pool.ts';
-import { readVersions } from './versions.ts';
+import type { Pool } from './pool/pool.ts';
 
 export interface RunningSandbox {
   /** The address with the port that was taken. */
@@ -29,34 +26,13 @@ export interface RunningSandbox {
   stop(): Promise<void>;
 }
 
+/** What is left to streams that are over but not read to their end. */
+const closeGraceMs = 1000;
+
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<RunningSandbox> {
   const certificates = openServerCertificates('SANDBOX_', config, log);
-  const realm = await buildRealmText();
-  const children = await makeChildren(config, realm.text, log.child({ component: 'lock' }));
-  const { source, layers, locked, forked } = children;
-  const versions = readVersions(realm.hash, { forked, jit: config.jit });
-  const pool = new Pool(
-    source,
-    {
-      runningMax: config.runningMax,
-      queuedMax: config.queuedMax,
-      readyTarget: config.readyTarget,
-      firstSetting: { memoryMb: config.firstMemoryMb, timeoutMs: config.firstTimeoutMs },
-      allowUnlocked: !locked,
-    },
-    log.child({ component: 'pool' }),
-  );
-  await pool.warm();
-  const backstop = { factor: config.backstopFactor, graceMs: config.backstopGraceMs };
-  const metrics = new SandboxMetrics(() => pool.counts(), layers);
-  const metricsServer = config.metricsAddress && (await metrics.serve(config.metricsAddress));
-  const attempts = log.child({ component: 'attempt' });
-  const ended: ExecuteDeps['ended'] = (verdict, cpuMs) => {
-    metrics.ended(verdict, cpuMs);
-    if (verdict === 'Violation')
-      attempts.error({}, 'VIOLATION: a child broke the rules of its lock and was stopped');
-  };
-  const deps = { pool, backstop, fingerprint: versions.fingerprint, ended };
+  const context = await createContext(config, log);
+  const { pool, layers, locked, versions, metrics } = context;
   const caller = createAuthenticator(
     config.tlsClientCaFile === undefined
       ? { kind: 'loopback' }
@@ -68,12 +44,12 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
     server,
     SandboxService,
     {
-      async *execute(requests, context) {
-        await caller.authenticate(context);
-        yield* execute(deps, requests, context);
+      async *execute(requests, call) {
+        await caller.authenticate(call);
+        yield* execute(context.execute, requests, call);
       },
-      async getStatus(_request, context) {
-        await caller.authenticate(context);
+      async getStatus(_request, call) {
+        await caller.authenticate(call);
         return getStatus(layers, locked, pool.counts(), versions);
       },
     },
@@ -81,23 +57,26 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   );
   health.addToServer(server);
   addReflection(server, [SandboxService]);
-  const address = await listen(server, config.listen, serverCredentials(certificates));
-  health.setAll(true);
-  for (const { name, state } of layers) health.set(`lock.${name}`, state === 'held');
-  return {
-    address,
-    locked,
-    async stop() {
-      await stop(server, health, pool, config.drainMs);
+  try {
+    const metricsServer = config.metricsAddress && (await metrics.serve(config.metricsAddress));
+    const address = await listen(server, config.listen, serverCredentials(certificates));
+    health.setAll(true);
+    for (const { name, state } of layers) health.set(`lock.${name}`, state === 'held');
+    const stop = async () => {
+      await shutDownAll(server, health, pool, config.drainMs);
       if (metricsServer) metricsServer.close();
       certificates?.close();
-    },
-  };
+    };
+    return { address, locked, stop };
+  } catch (error) {
+    await pool.close(); // An address that is taken must leave no process behind.
+    throw error;
+  }
 }
 
-async function stop(server: Server, health: Health, pool: Pool, drainMs: number): Promise<void> {
+async function shutDownAll(server: Server, health: Health, pool: Pool, drainMs: number): Promise<void> {
   health.setAll(false);
   await pool.drain(drainMs);
   await pool.close();
-  await shutDown(server, 1000);
+  await shutDown(server, closeGraceMs);
 }
