@@ -41,7 +41,7 @@ async function run(child: Child, text: string): Promise<void> {
         throw new Error(`${event.verdict.reason}: ${event.verdict.message}`);
     } else {
       for (const { index, argumentsJson } of event.steps.flatMap(({ calls }) => calls)) {
-        await attempt.deliver({ index, kind: 1, a: argumentsJson, b: Buffer.alloc(0) });
+        await attempt.deliver([{ index, kind: 1, a: argumentsJson, b: Buffer.alloc(0) }]);
       }
     }
   }

@@ -8,11 +8,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { create } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { credentials } from '@grpc/grpc-js';
 import { CatalogSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
 import type { RunFinished } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
-import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import {
+  CodeRunService,
+  type ReportOutcomeSchema,
+} from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import {
   type Channel,
   createClient,
@@ -81,6 +84,46 @@ export class Services {
       }
     }
     throw new Error('the stream ended before the run');
+  }
+
+  /** Runs a program whose call number `decided` and later ones wait for a decision; gives the id of the run. */
+  async runUntilWait(code: string, decided: number): Promise<string> {
+    const id = randomUUID();
+    const call = this.#client.runCode();
+    const start = { session: 'bench', turn: id, callId: id, owner: 'bench', code, reason: 'bench' };
+    await call.send({
+      message: { case: 'start', value: { ...start, catalog: { ref: { case: 'catalog', value: catalog } } } },
+    });
+    for await (const { message } of call.responses) {
+      if (message.case === 'waiting') return message.value.runId;
+      if (message.case !== 'call') continue;
+      const { index, argumentsJson: valueJson } = message.value;
+      const completed = { case: 'completed', value: { valueJson } } as const;
+      const waiting = { case: 'waiting', value: {} } as const;
+      const value = index < decided ? { index, outcome: completed } : { index, outcome: waiting };
+      void call.send({
+        message: { case: 'outcome', value: value as MessageInitShape<typeof ReportOutcomeSchema> },
+      });
+    }
+    throw new Error('the run did not wait');
+  }
+
+  /** Resumes a run, and lets it wait again; gives how long it took to the first call. */
+  async timeReplay(runId: string): Promise<number> {
+    const began = performance.now();
+    const call = this.#client.runCode();
+    await call.send({
+      message: { case: 'resume', value: { runId, catalog: { ref: { case: 'catalog', value: catalog } } } },
+    });
+    let tookMs = Number.NaN;
+    for await (const { message } of call.responses) {
+      if (message.case === 'waiting') return tookMs;
+      if (message.case !== 'call') continue;
+      tookMs = performance.now() - began;
+      const outcome = { case: 'waiting', value: {} } as const;
+      void call.send({ message: { case: 'outcome', value: { index: message.value.index, outcome } } });
+    }
+    throw new Error('the run did not wait again');
   }
 
   async stop(): Promise<void> {

@@ -70,7 +70,7 @@ async function feed(requests: Requests, attempt: Attempt): Promise<void> {
       const next = await requests.next();
       if (next.done === true) return attempt.endOutcomes();
       const { message } = next.value;
-      for (const outcome of outcomesOf(message)) await attempt.deliver(checkOutcome(outcome));
+      await attempt.deliver(outcomesOf(message).map(checkOutcome));
     }
   } catch (error) {
     attempt.fail(error);

@@ -2,8 +2,9 @@
  * One attempt as the child runs it: a job, then one outcome at a time. Reads only when the program is at
  * rest; so outcomes that came early wait in the socket, and each is followed by everything it caused.
  *
- * A1  Calls leave with the rest that follows them, in one write, or in pieces when they are many. A log line
- *     leaves at once: the program may compute for long after it.
+ * A1  Calls leave with the rest that follows them, in one write, or in pieces when they are many; with several
+ *     rests, where the outcomes came together. A log line leaves at once: the program may compute for long
+ *     after it.
  * A2  Nothing follows an end.
  */
 import { limits } from '../../shared/limits.ts';
@@ -23,12 +24,17 @@ interface End {
   readonly value: string;
 }
 
+/** Rests that are kept back at most, before they leave although more outcomes are here. */
+const keptBytesMax = 16 * 1024;
+
 export class ChildAttempt {
   readonly #calls = new FrameWriter();
   readonly #lines = new FrameWriter();
   readonly #processorMs: () => number;
   #startMs = 0;
   #channel: Channel | undefined;
+  /** Rests wait to be written, since the next outcome is here already. */
+  #restsKept = false;
   #end: End | undefined;
   #memoryBytes = 0;
   #memoryAtMs = -memoryEveryMs;
@@ -44,8 +50,7 @@ export class ChildAttempt {
         this.#call(a, b, c, d);
         break;
       case emitKind.log:
-        this.#lines.begin(fromChild.log).u8(a).rest(b).end();
-        this.#channel?.write(this.#lines.take());
+        this.#log(a, b);
         break;
       case emitKind.returned:
         this.#end ??= { kind: endKind.returned, name: '', message: '', position: '', value: b };
@@ -71,7 +76,7 @@ export class ChildAttempt {
     this.#startMs = this.#processorMs();
     this.#enter(realm, () => realm.start(jobJson, program));
     for (let delivered = 0; !this.#ended(realm); delivered++) {
-      this.#rest(realm, delivered);
+      this.#rest(realm, channel, delivered);
       this.#settle(realm, channel);
     }
     this.#finish(realm);
@@ -112,6 +117,18 @@ export class ChildAttempt {
     return this.#end !== undefined;
   }
 
+  #log(level: number, text: string): void {
+    // Rests that were kept back come first: the line belongs to the step after them.
+    if (this.#restsKept) this.#flush();
+    this.#lines.begin(fromChild.log).u8(level).rest(text).end();
+    this.#channel?.write(this.#lines.take());
+  }
+
+  #flush(): void {
+    this.#restsKept = false;
+    this.#channel?.write(this.#calls.take());
+  }
+
   #call(index: number, binding: string, argumentsJson: string, position: string): void {
     const { line, column } = parsePosition(position);
     this.#calls
@@ -122,10 +139,10 @@ export class ChildAttempt {
       .text(binding)
       .rest(argumentsJson)
       .end();
-    if (this.#calls.length > limits.stepPieceBytes) this.#channel?.write(this.#calls.take());
+    if (this.#calls.length > limits.stepPieceBytes) this.#flush();
   }
 
-  #rest(realm: RealmHost, delivered: number): void {
+  #rest(realm: RealmHost, channel: Channel, delivered: number): void {
     const spentMs = this.#spentMs();
     // Asking costs as much as the rest of a call: a program that has computed little holds little more.
     if (spentMs - this.#memoryAtMs >= memoryEveryMs) {
@@ -133,7 +150,8 @@ export class ChildAttempt {
       this.#memoryBytes = Math.max(this.#memoryBytes, realm.memoryBytes());
     }
     this.#calls.begin(fromChild.rest).u32(delivered).u32(spentMs).u64(this.#memoryBytes).end();
-    this.#channel?.write(this.#calls.take());
+    this.#restsKept = channel.hasFrame && this.#calls.length <= keptBytesMax;
+    if (!this.#restsKept) this.#flush();
   }
 
   #spentMs(): number {
@@ -148,7 +166,7 @@ export class ChildAttempt {
     this.#calls.begin(fromChild.end).u8(end.kind).u32(line).u32(column);
     this.#calls.u32(this.#spentMs()).u64(this.#memoryBytes);
     this.#calls.text(end.name).text(end.message).rest(end.value).end();
-    this.#channel?.write(this.#calls.take());
+    this.#flush();
   }
 }
 

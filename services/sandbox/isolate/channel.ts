@@ -1,6 +1,9 @@
 /**
  * The child's end of the socket: blocking reads and writes on one descriptor, no event loop. A supervisor
  * that is gone ends the process.
+ *
+ * C1  Nothing is read beyond the frame that is asked for, so that the descriptor can be polled and handed on;
+ *     after `readAhead`, reads take what is there, and frames sent together cost one system call.
  */
 import { readSync, writeSync } from 'node:fs';
 import { BodyReader, FrameError, headBytes } from './frames.ts';
@@ -10,11 +13,16 @@ export interface InFrame {
   readonly body: BodyReader;
 }
 
+const bufferBytes = 64 * 1024;
+
 export class Channel {
   readonly #fd: number;
   readonly #exit: (code: number) => never;
-  readonly #head = Buffer.alloc(headBytes);
-  readonly #small = Buffer.alloc(64 * 1024);
+  readonly #buffer = Buffer.alloc(bufferBytes);
+  /** What was read and not used yet lies between them. */
+  #start = 0;
+  #end = 0;
+  #ahead = false;
 
   constructor(fd: number, exit: (code: number) => never) {
     this.#fd = fd;
@@ -30,27 +38,59 @@ export class Channel {
     }
   }
 
-  /** The next frame; valid until the one after it. */
-  read(bytesMax: number): InFrame {
-    this.#fill(this.#head, headBytes);
-    const length = this.#head.readUInt32LE(0);
-    if (length > bytesMax) throw new FrameError('the supervisor sent a frame that is too large');
-    const body = length <= this.#small.length ? this.#small : Buffer.allocUnsafeSlow(length);
-    this.#fill(body, length);
-    return { kind: this.#head.readUInt8(4), body: new BodyReader(body.subarray(0, length)) };
+  /** From now on nobody else reads from the descriptor or waits for it. */
+  readAhead(): void {
+    this.#ahead = true;
   }
 
-  #fill(into: Buffer, length: number): void {
-    let at = 0;
-    while (at < length) {
-      let count = 0;
-      try {
-        count = readSync(this.#fd, into, at, length - at, null);
-      } catch {
-        this.#exit(0);
-      }
-      if (count === 0) this.#exit(0);
-      at += count;
+  /** Whether a whole frame is here already. */
+  get hasFrame(): boolean {
+    const there = this.#end - this.#start;
+    return there >= headBytes && there >= headBytes + this.#buffer.readUInt32LE(this.#start);
+  }
+
+  /** The next frame; valid until the one after it. */
+  read(bytesMax: number): InFrame {
+    this.#need(headBytes);
+    const length = this.#buffer.readUInt32LE(this.#start);
+    const kind = this.#buffer.readUInt8(this.#start + 4);
+    if (length > bytesMax) throw new FrameError('the supervisor sent a frame that is too large');
+    this.#start += headBytes;
+    return { kind, body: new BodyReader(length <= bufferBytes ? this.#small(length) : this.#large(length)) };
+  }
+
+  #small(length: number): Buffer {
+    this.#need(length);
+    this.#start += length;
+    return this.#buffer.subarray(this.#start - length, this.#start);
+  }
+
+  #large(length: number): Buffer {
+    const body = Buffer.allocUnsafeSlow(length);
+    let at = this.#buffer.copy(body, 0, this.#start, this.#end);
+    this.#start = this.#end = 0;
+    while (at < length) at += this.#read(body, at, length);
+    return body;
+  }
+
+  /** Reads on until so many bytes are in the buffer. */
+  #need(bytes: number): void {
+    if (this.#end - this.#start >= bytes) return;
+    this.#buffer.copyWithin(0, this.#start, this.#end);
+    this.#end -= this.#start;
+    this.#start = 0;
+    const to = this.#ahead ? bufferBytes : bytes;
+    while (this.#end < bytes) this.#end += this.#read(this.#buffer, this.#end, to);
+  }
+
+  #read(into: Buffer, from: number, to: number): number {
+    let count = 0;
+    try {
+      count = readSync(this.#fd, into, from, to - from, null);
+    } catch {
+      this.#exit(0);
     }
+    if (count === 0) this.#exit(0);
+    return count;
   }
 }

@@ -68,6 +68,7 @@ function live(
     const ready = new FrameWriter().begin(fromChild.ready).bytes(secret);
     ready.text(layers).end();
     channel.write(ready.take());
+    channel.readAhead();
     const { kind, body } = channel.read(limits.jobBytesMax);
     if (kind === toChild.probe) answerProbe(body, channel);
     if (kind === toChild.job) attempt.run(realm, channel, body);

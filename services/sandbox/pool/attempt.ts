@@ -92,8 +92,19 @@ export class Attempt {
     this.#graceMs = backstop.graceMs;
   }
 
-  /** Sends an outcome in; resolves when more may be sent. Throws AppError for one that does not fit. */
-  async deliver(outcome: AttemptOutcome): Promise<void> {
+  /** Sends outcomes in, in one write; resolves when more may be sent. Throws AppError for one that does not fit. */
+  async deliver(outcomes: readonly AttemptOutcome[]): Promise<void> {
+    const frames = new FrameWriter();
+    for (const outcome of outcomes) {
+      this.#check(outcome);
+      frames.begin(toChild.settle).u32(outcome.index).u8(outcome.kind);
+      frames.u32(outcome.a.length).bytes(outcome.a).bytes(outcome.b).end();
+    }
+    this.#signal();
+    await this.#write(frames.take());
+  }
+
+  #check(outcome: AttemptOutcome): void {
     if (outcome.a.length > this.#job.callLimits.resultBytesMax) {
       throw invalidField('outcome.completed', `at most ${this.#job.callLimits.resultBytesMax} bytes`);
     }
@@ -102,10 +113,6 @@ export class Attempt {
     if (refusal === 'NoSuchCall') throw invalidField('outcome.index', 'a run has fewer calls');
     if (refusal === 'AlreadySettled')
       throw invalidField('outcome.index', 'this call has its outcome already');
-    const frame = new FrameWriter().begin(toChild.settle).u32(outcome.index).u8(outcome.kind);
-    frame.u32(outcome.a.length).bytes(outcome.a).bytes(outcome.b).end();
-    this.#signal();
-    await this.#write(frame.take());
   }
 
   /** No outcome will come any more: a program that still waits for one cannot go on. */
