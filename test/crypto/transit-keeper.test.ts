@@ -67,8 +67,13 @@ describe.runIf(baoAvailable('transit keeper on OpenBao'))('transit keeper', () =
   test('says that the service is unavailable when its token is refused', async () => {
     const wrapped = await keeper().wrap(dataKey, 'run-1');
     const refused = keeper({ token: () => 'wrong' });
-    for (const ask of [refused.activeKeyId(), refused.wrap(dataKey, 'x'), refused.unwrap(wrapped, 'run-1')]) {
-      await expect(ask).rejects.toThrow(
+    const asks = [
+      () => refused.activeKeyId(),
+      () => refused.wrap(dataKey, 'x'),
+      () => refused.unwrap(wrapped, 'run-1'),
+    ];
+    for (const ask of asks) {
+      await expect(ask()).rejects.toThrow(
         new KeyServiceUnavailable('transit/transit/runs: the server answered 403: permission denied'),
       );
     }
