@@ -21,7 +21,7 @@ import { attempt, claimBy } from './example-runs.ts';
 import { callsOfRun, entryAt, session } from './workload.ts';
 
 const { KILLS, SEED } = process.env;
-const kills = Number(KILLS ?? 6);
+const kills = Number(KILLS ?? 4);
 const seed = Number(SEED ?? Date.now() % 1_000_000);
 const timeoutMs = 60_000 + kills * 10_000;
 const keysText = newLocalKey('k1');
