@@ -38,10 +38,10 @@ function readEmbeddedConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
   return config;
 }
 
-/** What the sandbox gets: its own settings, and nothing else of this environment. */
+/** What the sandbox gets: its own settings and those of traces, and nothing else of this environment. */
 function sandboxEnvironment(logLevel: string): Record<string, string> {
   const own = Object.entries(process.env).flatMap(([name, value]) =>
-    name.startsWith('SANDBOX_') && value !== undefined ? [[name, value] as const] : [],
+    /^(SANDBOX|OTEL)_/.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
   return { SANDBOX_LOG_LEVEL: logLevel, ...Object.fromEntries(own) };
 }

@@ -24,9 +24,24 @@ export function serviceCommand<S extends Table>(service: ServiceCommand<S>): Com
     .action(async () => {
       const config = service.read(sourcesOf(command));
       if (command.opts()['printConfig'] === true) print(printConfig(service.table, config));
-      else await service.serve(config);
+      else await traced(service.name, () => service.serve(config));
     });
   return command;
+}
+
+/** Serves with traces where the standard variables name a collector. */
+async function traced(name: string, serve: () => Promise<void>): Promise<void> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = process.env;
+  if (OTEL_EXPORTER_OTLP_ENDPOINT === undefined && OTEL_EXPORTER_OTLP_TRACES_ENDPOINT === undefined) {
+    return await serve();
+  }
+  const { startTracing } = await import('./telemetry-sdk.ts');
+  const stopTracing = startTracing(name, productVersion());
+  try {
+    await serve();
+  } finally {
+    await stopTracing();
+  }
 }
 
 /** Where the settings come from, as the options of the command say. */

@@ -13,8 +13,11 @@ import {
   Client as GrpcClient,
   Metadata,
   type ServiceError,
+  type StatusObject,
+  status,
 } from '@grpc/grpc-js';
 import { limits } from '../limits.ts';
+import { beginClientSpan } from '../telemetry.ts';
 import { methodDefinition, type WireMessage } from './codec.ts';
 import type { ServiceShape } from './handlers.ts';
 import { fromServiceError, RpcError } from './status.ts';
@@ -88,14 +91,16 @@ function unary(channel: Channel, method: DescMethod, headers: Headers) {
       const { signal } = options;
       if (signal?.aborted === true) return reject(signal.reason);
       const onAbort = () => call.cancel();
+      const span = beginClientSpan(path);
       const call = channel.makeUnaryRequest<WireMessage, WireMessage>(
         path,
         requestSerialize,
         responseDeserialize,
         request,
-        metadataOf({ ...headers, ...options.headers }),
+        metadataOf({ ...span.headers, ...headers, ...options.headers }),
         deadlineOf(options),
         (error: ServiceError | null, response?: WireMessage) => {
+          span.end(codeOf(error));
           signal?.removeEventListener('abort', onAbort);
           if (signal?.aborted === true) reject(signal.reason);
           else if (error !== null) reject(fromServiceError(error));
@@ -110,13 +115,15 @@ function unary(channel: Channel, method: DescMethod, headers: Headers) {
 function bidi(channel: Channel, method: DescMethod, headers: Headers) {
   const { path, requestSerialize, responseDeserialize } = methodDefinition(method);
   return (options: CallOptions = {}): BidiCall<WireMessage, WireMessage> => {
+    const span = beginClientSpan(path);
     const call = channel.makeBidiStreamRequest<WireMessage, WireMessage>(
       path,
       requestSerialize,
       responseDeserialize,
-      metadataOf({ ...headers, ...options.headers }),
+      metadataOf({ ...span.headers, ...headers, ...options.headers }),
       deadlineOf(options),
     );
+    call.once('status', (ended: StatusObject) => span.end(codeOf(ended)));
     return bidiCall(call, options.signal);
   };
 }
@@ -166,6 +173,10 @@ function metadataOf(headers: Headers): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return metadata;
+}
+
+function codeOf(ended: { readonly code: number } | null): string {
+  return ended === null ? 'OK' : (status[ended.code] ?? 'UNKNOWN');
 }
 
 function deadlineOf(options: CallOptions): { deadline?: number } {

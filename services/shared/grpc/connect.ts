@@ -6,6 +6,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import { ConnectError, type ConnectRouter, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
 import { status } from '@grpc/grpc-js';
 import { BadRequestSchema } from '../../../gen/google/rpc/error_details_pb.js';
+import { inSpan } from '../telemetry.ts';
 import {
   type BoundMethod,
   type CallContext,
@@ -15,6 +16,7 @@ import {
   reported,
   type ServiceHandlers,
 } from './handlers.ts';
+import { beginRequest } from './request.ts';
 import { badRequest, grpcCode, statusText } from './status.ts';
 
 export function mountConnect<S extends DescService>(
@@ -33,24 +35,24 @@ function serve(bound: BoundMethod, edge: Edge) {
   if (bound.kind === 'unary') {
     return async (request: Parameters<typeof bound.handler>[0], connect: HandlerContext) => {
       const context = contextOf(bound, connect);
-      const ended = edge.observe(context.path);
+      const call = beginRequest(edge, context);
       try {
-        const response = await bound.handler(request, context);
-        ended('OK');
+        const response = await call.run(() => bound.handler(request, context));
+        call.end('OK');
         return response;
       } catch (error) {
-        throw toConnectError(error, context, edge, ended);
+        throw toConnectError(error, context, edge, call.end);
       }
     };
   }
   return async function* (requests: Parameters<typeof bound.handler>[0], connect: HandlerContext) {
     const context = contextOf(bound, connect);
-    const ended = edge.observe(context.path);
+    const call = beginRequest(edge, context);
     try {
-      yield* bound.handler(requests, context);
-      ended('OK');
+      yield* inSpan(call, () => bound.handler(requests, context));
+      call.end('OK');
     } catch (error) {
-      throw toConnectError(error, context, edge, ended);
+      throw toConnectError(error, context, edge, call.end);
     }
   };
 }

@@ -6,7 +6,7 @@
  *     more.
  */
 import type { EventEmitter } from 'node:events';
-import { isMessage } from '@bufbuild/protobuf';
+import { isMessage, type Message } from '@bufbuild/protobuf';
 import type {
   Server,
   ServerDuplexStream,
@@ -16,6 +16,7 @@ import type {
 } from '@grpc/grpc-js';
 import { certificateName } from '../auth/certificate.ts';
 import { AppError } from '../errors.ts';
+import { inSpan } from '../telemetry.ts';
 import { methodDefinition, type WireMessage } from './codec.ts';
 import {
   type BoundMethod,
@@ -27,6 +28,7 @@ import {
   type ServiceHandlers,
   type ServiceShape,
 } from './handlers.ts';
+import { beginRequest } from './request.ts';
 import { toStatus } from './status.ts';
 import { readMessages, writeMessage } from './stream.ts';
 
@@ -53,15 +55,16 @@ export function mountService<S extends ServiceShape>(
 function serveUnary(bound: Unary, edge: Edge) {
   return (call: UnaryCall, callback: sendUnaryData<WireMessage>): void => {
     const context = contextOf(call, bound);
-    const ended = edge.observe(context.path);
+    const request = beginRequest(edge, context);
     void (async () => {
       try {
-        callback(null, await bound.handler(requestOf(bound, call.request), context));
-        ended('OK');
+        const response = await request.run(() => bound.handler(requestOf(bound, call.request), context));
+        callback(null, response);
+        request.end('OK');
       } catch (error) {
         const failure = reported(error, context, edge.log);
         callback(toStatus(failure));
-        ended(failure.code);
+        request.end(failure.code);
       }
     })();
   };
@@ -70,20 +73,21 @@ function serveUnary(bound: Unary, edge: Edge) {
 function serveBidi(bound: Bidi, edge: Edge) {
   return (call: BidiCall): void => {
     const context = contextOf(call, bound);
-    const ended = edge.observe(context.path);
+    const request = beginRequest(edge, context);
     // Errors of a cancelled stream arrive here as well as in readMessages: without a listener they would
     // end the process, and there is nobody left to tell.
     call.on('error', () => {});
     void (async () => {
       try {
-        const responses = bound.handler(readMessages(call, context.signal), context);
+        const requests = readMessages<Message>(call, context.signal);
+        const responses = inSpan(request, () => bound.handler(requests, context));
         for await (const response of responses) await writeMessage(call, response, context.signal);
         call.end();
-        ended('OK');
+        request.end('OK');
       } catch (error) {
         const failure = reported(error, context, edge.log);
         if (!call.cancelled) call.emit('error', toStatus(failure));
-        ended(failure.code);
+        request.end(failure.code);
       }
     })();
   };
