@@ -69,9 +69,6 @@ export type ServiceHandlers<S extends ServiceShape> = {
   readonly [K in keyof S['method']]: MethodHandler<S['method'][K]>;
 };
 
-/** The handlers of a service without their types, as the mounting code goes through them. */
-export type AnyHandler = UnaryHandler<DescMethod> | BidiHandler<DescMethod>;
-
 /** Pairs each method with its handler. The only place where the types of a service are given up. */
 export function methodsOf<S extends ServiceShape>(
   service: S,

@@ -14,7 +14,7 @@ import { AppError, type AppErrorCode, type FieldViolation } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { truncateUtf8 } from '../text.ts';
 
-export const detailsKey = 'grpc-status-details-bin';
+const detailsKey = 'grpc-status-details-bin';
 
 /** Every code that a peer can answer with, by its name in the gRPC specification. */
 export type RpcCode = keyof typeof status;
