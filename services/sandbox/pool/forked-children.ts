@@ -11,9 +11,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { secretBytes } from '../isolate/frames.ts';
 import type { ZygoteRole } from '../isolate/role.ts';
-import type { Child, ChildSetting, ChildSource, MadeChild } from './child.ts';
+import type { ChildSetting, ChildSource, MadeChild } from './child.ts';
 import type { ChildProgram } from './child-program.ts';
-import { type ReadyFrame, readReady } from './handshake.ts';
+import { inTime, NotInTime, type ReadyFrame, readReady } from './handshake.ts';
 import { ZygoteProcess } from './zygote-process.ts';
 
 export type ForkedRole = Omit<ZygoteRole, 'is' | 'socketName' | 'memoryMb' | 'lock'>;
@@ -52,26 +52,41 @@ export class ForkedChildren implements ChildSource {
 
   async make(setting: ChildSetting): Promise<MadeChild> {
     const zygote = this.#zygoteFor(setting.memoryMb);
-    zygote.users++;
     const secret = randomBytes(secretBytes);
     const key = secret.toString('hex');
     const arrived = new Promise<Arrival>((resolve) => this.#expected.set(key, resolve));
+    zygote.users++;
     try {
-      await zygote.prepared();
-      const forked = await zygote.fork(secret, setting.timeoutMs);
-      const ended = forked.exited.then((exit) => {
-        throw new Error(`a child was not ready: it ended with ${exit.signal ?? exit.code}`);
-      });
-      const { socket, ready } = await Promise.race([arrived, ended]);
-      ended.catch(() => {});
-      void forked.exited.then(() => this.#letGoOfIdle());
-      const { pid, exited } = forked;
-      const child: Child = { pid, socket, exited, kill: () => zygote.killChild(pid) };
-      return { child, layers: ready.layers };
+      return await this.#fork(zygote, secret, setting.timeoutMs, arrived);
+    } catch (error) {
+      // A zygote that hangs makes no more children; those that it has go on.
+      if (error instanceof NotInTime) this.#retire(zygote);
+      throw error;
     } finally {
       zygote.users--;
       this.#expected.delete(key);
+      this.#letGoOfIdle();
     }
+  }
+
+  async #fork(
+    zygote: ZygoteProcess,
+    secret: Buffer,
+    timeoutMs: number,
+    arrived: Promise<Arrival>,
+  ): Promise<MadeChild> {
+    await inTime(zygote.prepared());
+    const { pid, exited } = await inTime(zygote.fork(secret, timeoutMs));
+    const ended = exited.then((exit): never => {
+      throw new Error(`a child was not ready: it ended with ${exit.signal ?? exit.code}`);
+    });
+    ended.catch(() => {});
+    void exited.then(() => this.#letGoOfIdle());
+    const { socket, ready } = await inTime(Promise.race([arrived, ended])).catch((error: unknown) => {
+      zygote.killChild(pid);
+      throw error;
+    });
+    return { child: { pid, socket, exited, kill: () => zygote.killChild(pid) }, layers: ready.layers };
   }
 
   async close(): Promise<void> {
@@ -93,6 +108,12 @@ export class ForkedChildren implements ChildSource {
     return zygote;
   }
 
+  #retire(zygote: ZygoteProcess): void {
+    for (const [memoryMb, current] of this.#zygotes) {
+      if (current === zygote) this.#zygotes.delete(memoryMb);
+    }
+  }
+
   #newZygote(memoryMb: number): ZygoteProcess {
     const role: ZygoteRole = {
       ...this.#role,
@@ -105,7 +126,7 @@ export class ForkedChildren implements ChildSource {
     this.#all.add(zygote);
     void zygote.ended.then(() => {
       this.#all.delete(zygote);
-      if (this.#zygotes.get(memoryMb) === zygote) this.#zygotes.delete(memoryMb);
+      this.#retire(zygote);
     });
     return zygote;
   }

@@ -6,6 +6,27 @@ import { type LayerReport, layerNames } from '../jail/layers.ts';
 
 const readyBytesMax = 16 * 1024;
 
+/** A child that is not ready by then is none. Far above what a busy host needs. */
+const readyMs = 30_000;
+
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime';
+}
+
+/** What `making` gives; throws NotInTime where it takes too long. */
+export async function inTime<T>(making: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new NotInTime(`a child was not ready within ${readyMs} ms`)),
+    readyMs,
+  );
+  try {
+    return await Promise.race([making, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export interface ReadyFrame {
   readonly secret: Buffer;
   readonly layers: readonly LayerReport[];

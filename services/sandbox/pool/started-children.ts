@@ -9,7 +9,7 @@ import { secretBytes } from '../isolate/frames.ts';
 import type { ChildRole } from '../isolate/role.ts';
 import type { Child, ChildSetting, ChildSource, ExitFacts, MadeChild } from './child.ts';
 import type { ChildProgram } from './child-program.ts';
-import { readReady } from './handshake.ts';
+import { inTime, readReady } from './handshake.ts';
 
 export type StartedRole = Omit<ChildRole, 'is' | 'secret' | 'timeoutMs' | 'memoryMb' | 'parent'>;
 
@@ -42,7 +42,7 @@ export class StartedChildren implements ChildSource {
     this.#children.add(child);
     void exited.then(() => this.#children.delete(child));
     try {
-      const ready = await readReady(socket, secret);
+      const ready = await inTime(readReady(socket, secret));
       return { child, layers: ready.layers };
     } catch (cause) {
       child.kill();
