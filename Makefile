@@ -5,9 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start demo mongo test attacks sim bench bench-sandbox bench-store tools lint format generate checkgenerate checkbreaking all
-.PHONY: help setup start demo mongo test bench tools lint format generate checkgenerate checkbreaking all
-.PHONY: help setup start demo test sim tools lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools tools bench-store bench lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

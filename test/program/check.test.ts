@@ -207,7 +207,7 @@ describe('a check', () => {
           "1:1 Syntax error: import of "node:fs" is not possible, there are no modules. Apps are there without import: await apps.<connection>.<tool>({ … })",
         ],
         "30-unknown-binding.js": [
-          "1:33 Property 'get_summ' does not exist on type '{ dynamic_blob_resource(args: { resourceId: string; }): Prom…'. Did you mean 'get_sum'?",
+          "1:33 Property 'get_summ' does not exist on type 'Apps$everything'. Did you mean 'get_sum'?",
         ],
         "36-forgot-await-on-call.js": [
           "2:10 Property 'content' does not exist on type 'Promise<ToolResult<unknown>>'. Did you forget await?",
