@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools tools bench-store bench lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools bench-store bench lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,7 @@ start: setup ## Start everything on this machine, on loopback
 
 mongo: setup tools ## Start a local MongoDB-protocol server on port 27017
 	node --no-warnings tools/mongo/start.ts
+
 demo: setup ## Run a program against three real MCP servers, and show all of it
 	@node --no-warnings services/reference-core/cli/main.ts demo
 
@@ -31,11 +32,11 @@ attacks: setup ## Pass the tests of the sandbox and of everything that attacks i
 
 bench-sandbox: setup ## Measure locked processes against started ones and bare isolated-vm
 	node --no-warnings test/bench/sandbox.ts
+
 sim: setup ## Simulate 100,000 runs under crashes, cancels and changes (about half an hour)
 	SIM_CASES=100000 SIM_REAL_CASES=300 vitest run test/sim
 
-tools: ## Build the servers and clients that tests talk to (needs Go): ferretdb, grpcurl
-tools: ## Build what tests talk to (needs Go and Python): ferretdb, grpcurl, a Python client
+tools: ## Build what tests talk to (needs Go and Python): ferretdb, bao, grpcurl, a Python client
 	tools/build-servers.sh
 	tools/build-python.sh
 
