@@ -9,6 +9,6 @@ if ! git cat-file -e "$base:proto" 2>/dev/null; then
 fi
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-git archive "$base" proto buf.yaml | tar -x -C "$before"
+git archive "$base" proto third_party buf.yaml | tar -x -C "$before"
 buf breaking --against "$before"
 echo "check-breaking: nothing breaks since $base"
