@@ -3,7 +3,7 @@
  * counted; a log line never fails a run.
  */
 import { type Emit, emitKind } from './contract.ts';
-import { min } from './primordials.ts';
+import { max, min } from './primordials.ts';
 import { cut, headOf, isLonger, markBytes, utf8Bytes } from './text.ts';
 
 /** Indexes into the contract's `logLevels`. */
@@ -35,7 +35,7 @@ export function writeLog(at: Level, text: string): void {
     bytesLeft = 0;
   } else {
     // At least one, so that empty lines do not go on for ever.
-    bytesLeft -= Math.max(1, utf8Bytes(line));
+    bytesLeft -= max(1, utf8Bytes(line));
   }
   emit(emitKind.log, at, line, '', '');
 }
