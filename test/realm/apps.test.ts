@@ -43,6 +43,16 @@ describe('apps', () => {
     ]);
   });
 
+  it.each([
+    'apps.notes.read_note = 1',
+    'delete apps.notes.read_note',
+    'Object.defineProperty(apps.notes, "x", {})',
+  ])('cannot be changed: %s', async (change) => {
+    expect(await thrown(change)).toMatchObject({
+      message: 'apps.notes cannot be changed: it lists what the program may call.',
+    });
+  });
+
   it('without bindings is empty', async () => {
     expect(await value('return Object.keys(apps)', { job: { bindings: [] } })).toEqual([]);
     expect(await thrown('apps.x', { job: { bindings: [] } })).toMatchObject({

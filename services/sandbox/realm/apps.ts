@@ -97,6 +97,12 @@ function makeConnection(name: string, entries: List<Entry>, callByName: object):
       return apply(act, undefined, args);
     };
   }
+  const refuse = (): never => {
+    throw new TypeError(`apps.${name} cannot be changed: it lists what the program may call.`);
+  };
+  handler['set'] = refuse;
+  handler['defineProperty'] = refuse;
+  handler['deleteProperty'] = refuse;
   return new Proxy(target, handler as ProxyHandler<object>);
 }
 
@@ -106,9 +112,6 @@ const passOn = {
   has: Reflect.has,
   ownKeys: Reflect.ownKeys,
   getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor,
-  set: Reflect.set,
-  defineProperty: Reflect.defineProperty,
-  deleteProperty: Reflect.deleteProperty,
   isExtensible: Reflect.isExtensible,
   preventExtensions: Reflect.preventExtensions,
 } as unknown as Record<string, unknown>;
