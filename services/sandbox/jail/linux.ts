@@ -3,7 +3,7 @@
  * fork, and none while a child locks itself.
  */
 import ffi from 'node:ffi';
-import { addressOf, errno, LibcError } from './libc.ts';
+import { addressOf, errno, exitNow, LibcError } from './libc.ts';
 import { type Architecture, architectureOf, syscallNumber } from './seccomp/syscalls.ts';
 
 const found = architectureOf(process.arch);
@@ -36,7 +36,7 @@ const { functions: libc } = ffi.dlopen(null, {
   },
 });
 
-export const { fork, getpid, getppid, geteuid, kill } = libc;
+export const { fork, getpid, geteuid, kill } = libc;
 
 export const SIGKILL = 9;
 
@@ -58,6 +58,14 @@ export function syscall(name: string, ...args: readonly (number | bigint)[]): nu
 
 export function prctl(option: number, a = 0, b = 0): number {
   return libc.prctl(option, BigInt(a), BigInt(b), 0n, 0n);
+}
+
+const PR_SET_PDEATHSIG = 1;
+
+/** From now on the kernel ends this process with its parent. A change of user undoes it: ask again after one. */
+export function endWithParent(parent: number): void {
+  must('pdeathsig', prctl(PR_SET_PDEATHSIG, SIGKILL));
+  if (libc.getppid() !== parent) exitNow(0); // It died before it could be asked to tell.
 }
 
 // ---- Memory --------------------------------------------------------------------------------------

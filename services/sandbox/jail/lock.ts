@@ -10,16 +10,15 @@ import { readFileSync } from 'node:fs';
 import { listDescriptors, sealForked, sealStarted } from './descriptors.ts';
 import { prepareLandlock } from './landlock.ts';
 import type { LayerName, LayerReport, LayerState } from './layers.ts';
-import { exitNow, setProcessorBudget } from './libc.ts';
+import { setProcessorBudget } from './libc.ts';
 import {
   dropCapabilities,
   dropGroups,
+  endWithParent,
   geteuid,
   getpid,
-  getppid,
   must,
   prctl,
-  SIGKILL,
   setIds,
   setLimit,
 } from './linux.ts';
@@ -40,7 +39,6 @@ const dataFactor = 2;
 /** With the JIT every isolate reserves code space that counts as data. */
 const dataJitBytes = 1024 * MiB;
 
-const PR_SET_PDEATHSIG = 1;
 const PR_SET_DUMPABLE = 4;
 const PR_SET_NO_NEW_PRIVS = 38;
 
@@ -100,8 +98,7 @@ export function prepareLock(options: LockOptions): Lock {
       layer('no-new-privileges', () => {
         must('no_new_privs', prctl(PR_SET_NO_NEW_PRIVS, 1));
         must('dumpable', prctl(PR_SET_DUMPABLE, 0));
-        must('pdeathsig', prctl(PR_SET_PDEATHSIG, SIGKILL));
-        if (getppid() !== parent) exitNow(0); // It died before it could be asked to tell.
+        endWithParent(parent);
         return held('no_new_privs, not dumpable, ends with its parent');
       });
       layer('landlock', () => {

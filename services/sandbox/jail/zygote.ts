@@ -12,6 +12,7 @@ import { FrameWriter, secretBytes } from '../isolate/frames.ts';
 import { controlFrameBytesMax, fromZygote, toZygote } from './control.ts';
 import {
   closeDescriptor,
+  endWithParent,
   fork,
   getpid,
   inheritableEnd,
@@ -59,7 +60,10 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
     const birth = { secret: Buffer.from(body.bytes(secretBytes)), timeoutMs: body.u32(), parent };
     inheritMemory(end);
     const pid = fork();
-    if (pid === 0) child(birth);
+    if (pid === 0) {
+      endWithParent(parent); // Before anything that could hang: a child that never gets ready must not stay.
+      child(birth);
+    }
     reports.begin(fromZygote.forked).bytes(birth.secret).u32(Math.max(0, pid)).end();
     if (pid < 0) return;
     const fd = openProcess(pid);
