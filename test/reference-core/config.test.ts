@@ -67,7 +67,7 @@ describe('parseServers', () => {
   });
 
   test.each([
-    ['no JSON', '{', /^mcp\.json is not JSON: /],
+    ['no JSON', '{', 'mcp.json is not JSON: it ends too early, at line 1, column 2'],
     ['no object', '[]', 'mcp.json: must be an object with the field "mcpServers"'],
     ['no servers', '{}', 'mcp.json: mcpServers: must be an object of servers by name'],
     ['a server that is a text', '{"mcpServers":{"a":"npx"}}', 'mcp.json: mcpServers.a: must be an object'],
@@ -117,8 +117,17 @@ describe('parseServers', () => {
       'mcp.json: mcpServers.a.command: must not be empty; mcpServers.b: needs "command" (a program to start) or "url" (a server to reach)',
     ],
   ])('names what is wrong with %s', (_, json, message) => {
-    if (typeof message === 'string') expect(refusal(json)).toBe(message);
-    else expect(refusal(json)).toMatch(message);
+    expect(refusal(json)).toBe(message);
+  });
+
+  test.each([
+    ['an unquoted token', '{"mcpServers": {\n  "a": {"env": {"T": s3cret}}}}', 'line 2, column 22'],
+    ['a comma too many', '{"mcpServers": {"a": {"url": "s3cret",}}}', 'line 1, column 39'],
+    ['a line end in a text', '{"a": "s3cret\n"}', 'line 1, column 14'],
+    ['a comment', '// s3cret\n{}', 'line 1, column 1'],
+    ['more after the end', '{} s3cret', 'line 1, column 4'],
+  ])('names the place of what is not JSON, and quotes none of it: %s', (_, json, place) => {
+    expect(refusal(json)).toBe(`mcp.json is not JSON: it cannot be read at ${place}`);
   });
 
   test('accepts a name of 256 bytes and refuses one more', () => {

@@ -51,7 +51,7 @@ describe('a policy', () => {
   });
 
   test.each([
-    ['{', /^policy\.json is not JSON: /],
+    ['{x', 'policy.json is not JSON: it cannot be read at line 1, column 2'],
     ['{"default":"maybe"}', 'policy.json: default: must be "readOnly", "allow", "ask" or "deny"'],
     [
       '{"connections":{"files":{"write":"never"}}}',

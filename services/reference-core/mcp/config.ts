@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { AppError, type FieldViolation } from '../../shared/errors.ts';
+import { parseJsonFile } from '../../shared/json.ts';
 import { limits } from '../../shared/limits.ts';
 
 /** A server that is started as a child process and spoken to over its standard streams. */
@@ -57,13 +58,7 @@ const file = z.looseObject(
 
 /** Parses the text of a configuration file. `origin` names it in errors. */
 export function parseServers(json: string, origin: string, variables: Variables): ServerConfig[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (cause) {
-    throw new AppError('INVALID_ARGUMENT', `${origin} is not JSON: ${(cause as Error).message}`, { cause });
-  }
-  const parsed = file.safeParse(value);
+  const parsed = file.safeParse(parseJsonFile(json, origin));
   if (!parsed.success)
     throw invalid(
       origin,

@@ -11,6 +11,7 @@
  */
 import { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
+import { parseJsonFile } from '../../shared/json.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import type { Source } from '../words.ts';
 import type { CallToDecide, Decider, Decision, Question, Verdict } from './decider.ts';
@@ -41,13 +42,7 @@ export const allowPolicy: Policy = { default: 'allow', connections: {} };
 
 /** Parses the text of a policy. `origin` names it in errors. */
 export function parsePolicy(json: string, origin: string): Policy {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (cause) {
-    throw new AppError('INVALID_ARGUMENT', `${origin} is not JSON: ${(cause as Error).message}`, { cause });
-  }
-  const parsed = file.safeParse(value);
+  const parsed = file.safeParse(parseJsonFile(json, origin));
   if (parsed.success) return parsed.data;
   const violations = parsed.error.issues.map(({ path, message }) => ({
     field: path.join('.'),
