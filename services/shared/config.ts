@@ -10,6 +10,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { fileProblem } from './file-problem.ts';
 
 export interface Variable<T> {
   readonly name: string;
@@ -149,9 +150,7 @@ function readFile(path: string): Readonly<Record<string, string | undefined>> {
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ConfigError([
-      `cannot read the file ${path}: ${error instanceof Error ? error.message : String(error)}`,
-    ]);
+    throw new ConfigError([`--config: cannot read the file ${path}: ${fileProblem(error)}`]);
   }
 }
 

@@ -102,6 +102,11 @@ describe('parseServers', () => {
       'mcp.json: mcpServers.a.url: must be an http:// or https:// address',
     ],
     [
+      'an address with a password',
+      '{"mcpServers":{"a":{"url":"http://me:s3cret@localhost"}}}',
+      'mcp.json: mcpServers.a.url: must hold no user name and password; "headers" can hold an Authorization',
+    ],
+    [
       'the retired transport',
       '{"mcpServers":{"a":{"type":"sse","url":"http://localhost"}}}',
       'mcp.json: mcpServers.a.type: is "sse"; a server with "url" is reached by streamable HTTP: use "http"',

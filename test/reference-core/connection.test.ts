@@ -18,6 +18,26 @@ function connect(behaviour: string, options?: ConnectionOptions): AppConnection 
   return connection;
 }
 
+/** A connection to a program of the machine. */
+function program(
+  command: string,
+  more: { readonly args?: string[]; readonly cwd?: string } = {},
+  options?: ConnectionOptions,
+): AppConnection {
+  const connection = new AppConnection(
+    { transport: 'stdio', name: 'files', command, args: [], env: {}, ...more },
+    options,
+  );
+  open.push(connection);
+  return connection;
+}
+
+function web(url: string): AppConnection {
+  const connection = new AppConnection({ transport: 'http', name: 'web', url, headers: {} });
+  open.push(connection);
+  return connection;
+}
+
 function call(connection: AppConnection, name: string, args: unknown = {}): Promise<Outcome> {
   return connection.perform({
     kind: 'tool',
@@ -82,14 +102,35 @@ describe('the catalog of a connection', () => {
 
 describe('connecting', () => {
   test('to a program that is not there names the server and the cause', async () => {
-    const connection = new AppConnection({
-      transport: 'stdio',
-      name: 'files',
-      command: '/nowhere/server',
-      args: [],
-      env: {},
-    });
-    await expect(connection.catalog()).rejects.toThrow('MCP server "files": spawn /nowhere/server ENOENT');
+    await expect(program('/nowhere/server').catalog()).rejects.toThrow(
+      /^MCP server "files": there is no such program: mcpServers\.files\.command "\/nowhere\/server"$/,
+    );
+  });
+
+  test('in a folder that is not there names its field, not the program', async () => {
+    await expect(program('cat', { cwd: '/nowhere' }).catalog()).rejects.toThrow(
+      /^MCP server "files": there is no such folder: mcpServers\.files\.cwd$/,
+    );
+  });
+
+  test('to a file that is no program says whose it is', async () => {
+    await expect(program(import.meta.filename).catalog()).rejects.toThrow(
+      /^MCP server "files": this user may not start the program: mcpServers\.files\.command /,
+    );
+  });
+
+  test('to a program that does not speak MCP says so, and shows none of its output', async () => {
+    const echo = program('sh', { args: ['-c', 'echo garbage; echo why >&2; exec cat'] });
+    await expect(echo.catalog()).rejects.toThrow(
+      /^MCP server "files": it does not speak MCP: it does not know the initialize handshake; lines on its standard output that are no MCP messages: 1; it wrote: why$/,
+    );
+  });
+
+  test('to a program that says nothing tells how long it was waited for', async () => {
+    const silent = program('sleep', { args: ['1000'] }, { connectTimeoutMs: 100 });
+    await expect(silent.catalog()).rejects.toThrow(
+      /^MCP server "files": it did not answer the initialize handshake within 0\.1 s$/,
+    );
   });
 
   test('to a server that dies shows what it wrote', async () => {
@@ -100,19 +141,24 @@ describe('connecting', () => {
 
   test('to a server that refuses shows its words', async () => {
     await expect(connect('refuses').catalog()).rejects.toThrow(
-      'MCP server "odd": this server is closed today',
+      'MCP server "odd": it refused the initialize handshake: this server is closed today',
     );
   });
 
-  test('to an address where nobody listens says so', async () => {
-    const connection = new AppConnection({
-      transport: 'http',
-      name: 'web',
-      url: `http://127.0.0.1:${await freePort()}/mcp`,
-      headers: {},
+  test('to an address where nobody listens names it, without its secrets', async () => {
+    const port = await freePort();
+    const connection = web(`http://127.0.0.1:${port}/s3cret/mcp?key=s3cret`);
+    await expect(connection.catalog()).rejects.toMatchObject({
+      message: `MCP server "web": mcpServers.web.url (http://127.0.0.1:${port}) could not be reached: nobody listens there (ECONNREFUSED)`,
     });
-    await expect(connection.catalog()).rejects.toThrow(/^MCP server "web": .*ECONNREFUSED/);
     expect(await call(connection, 'act')).toMatchObject({ tag: 'Failed', reason: 'Unavailable' });
+  });
+
+  test('to an address that cannot be used quotes none of its secrets', async () => {
+    const connection = web('http://me:s3cret@127.0.0.1/s3cret/mcp?key=s3cret');
+    const error = await connection.catalog().catch(String);
+    expect(error).toContain('mcpServers.web.url (http://127.0.0.1) could not be reached: ');
+    expect(error).not.toContain('s3cret');
   });
 });
 

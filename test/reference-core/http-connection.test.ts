@@ -88,7 +88,9 @@ describe('a connection over streamable HTTP', () => {
       url: `http://127.0.0.1:${(door.address() as AddressInfo).port}/mcp`,
       headers: { Authorization: 'Bearer right' },
     });
-    await expect(connection.catalog()).rejects.toThrow(/^MCP server "web": .*401/);
+    await expect(connection.catalog()).rejects.toThrow(
+      /^MCP server "web": mcpServers\.web\.url \(http:\/\/127\.0\.0\.1:\d+\) answered with HTTP status 401; see mcpServers\.web\.headers$/,
+    );
     expect(new Set(seen)).toEqual(new Set(['Bearer right']));
     await connection.close();
     door.close();

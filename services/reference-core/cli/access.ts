@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { type Address, isLoopback, parseAddress } from '../../shared/address.ts';
+import { fileProblem } from '../../shared/file-problem.ts';
 import { CommandError, exitStatus } from './exit.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -83,7 +84,9 @@ function pem(variable: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new CommandError(exitStatus.usage, `${variable}: ${(cause as Error).message}`, { cause });
+    throw new CommandError(exitStatus.usage, `${variable}: cannot read ${file}: ${fileProblem(cause)}`, {
+      cause,
+    });
   }
 }
 

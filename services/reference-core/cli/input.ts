@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text as wholeText } from 'node:stream/consumers';
 import { AppError } from '../../shared/errors.ts';
+import { fileProblem } from '../../shared/file-problem.ts';
 import { limits } from '../../shared/limits.ts';
 import { exceedsUtf8 } from '../../shared/text.ts';
 import { parseServers, type ServerConfig } from '../mcp/config.ts';
@@ -73,8 +74,8 @@ export async function readText(file: string, what: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no such file' : (cause as Error).message;
-    throw new CommandError(exitStatus.usage, `cannot read ${what} from ${file}: ${why}`, { cause });
+    throw new CommandError(exitStatus.usage, `cannot read ${what} from ${file}: ${fileProblem(cause)}`, {
+      cause,
+    });
   }
 }

@@ -122,6 +122,10 @@ function readEntry(
     return wrong('type', `is "${data.type}"; a server with "url" is reached by streamable HTTP: use "http"`);
   }
   if (!isHttpUrl(data.url)) return wrong('url', 'must be an http:// or https:// address');
+  const { username, password } = new URL(data.url);
+  if (username !== '' || password !== '') {
+    return wrong('url', 'must hold no user name and password; "headers" can hold an Authorization');
+  }
   return { transport: 'http', name, url: data.url, headers: data.headers ?? {} };
 }
 

@@ -17,12 +17,15 @@ import { unreachable } from '../../shared/unreachable.ts';
 import type { CapabilityKind, Outcome } from '../words.ts';
 import { failed, failedOutcome, NotReached } from './call-error.ts';
 import type { ServerConfig } from './config.ts';
+import { reasonOf } from './connect-problem.ts';
 import { Gate } from './gate.ts';
 import { isObject, type JsonObject, rawRequest } from './raw-request.ts';
-import { type ClientAnswers, reasonOf, Session } from './session.ts';
+import { type ClientAnswers, Session } from './session.ts';
 
 export interface ConnectionOptions {
   readonly answers?: ClientAnswers;
+  /** From starting or dialling a server to the end of its handshake, 30 s by default. */
+  readonly connectTimeoutMs?: number;
   /** A call without a sign of life, 60 s by default. */
   readonly callTimeoutMs?: number;
 }
@@ -125,7 +128,10 @@ export class AppConnection {
     if (this.#session === undefined) {
       const opened: Promise<Session> = Session.open(
         this.#server,
-        this.#options.answers ?? {},
+        {
+          answers: this.#options.answers ?? {},
+          timeoutMs: this.#options.connectTimeoutMs ?? appLimits.connectTimeoutMs,
+        },
         this.#stopped.signal,
         // An end that comes late must not forget the session that came after.
         () => {

@@ -11,9 +11,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { Connection } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
-import { appLimits } from '../../shared/limits.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import type { ServerConfig } from './config.ts';
+import { connectProblem } from './connect-problem.ts';
 import { listConnection } from './list.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
@@ -35,6 +35,12 @@ export interface ElicitAnswer {
   readonly content?: Record<string, string | number | boolean | string[]>;
 }
 
+export interface OpenOptions {
+  readonly answers: ClientAnswers;
+  /** From starting or dialling the server to the end of its handshake. */
+  readonly timeoutMs: number;
+}
+
 export class Session {
   readonly client: Client;
   readonly #name: string;
@@ -50,7 +56,7 @@ export class Session {
   /** Connects. `onEnd` is called once, when the session is over or never came to be. */
   static async open(
     server: ServerConfig,
-    answers: ClientAnswers,
+    { answers, timeoutMs }: OpenOptions,
     signal: AbortSignal,
     onEnd: () => void,
   ): Promise<Session> {
@@ -70,12 +76,15 @@ export class Session {
     session.#answer(answers);
     client.onclose = onEnd;
     try {
-      await client.connect(transport, { timeout: appLimits.connectTimeoutMs, signal });
+      await client.connect(transport, { timeout: timeoutMs, signal });
     } catch (cause) {
       await transport.close();
       onEnd();
-      const stderr = transport instanceof StdioTransport ? transport.stderrTail : '';
-      throw new Error(`${reasonOf(cause)}${stderr === '' ? '' : `; it wrote: ${stderr}`}`, { cause });
+      signal.throwIfAborted();
+      const { stderrTail = '', strayLines = 0 } = transport instanceof StdioTransport ? transport : {};
+      throw new Error(connectProblem(server, cause, { timeoutMs, stderr: stderrTail, strayLines }), {
+        cause,
+      });
     }
     return session;
   }
@@ -130,12 +139,4 @@ function openTransport(server: ServerConfig): Transport {
     requestInit: { headers: { ...server.headers } },
     fetch: boundedFetch,
   });
-}
-
-/** What went wrong; the cause says more where a client only says "fetch failed". */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? reasonOf(error.cause) : '';
-  if (cause === '' || error.message.endsWith(cause)) return error.message;
-  return error.message.endsWith('fetch failed') ? `${error.message}: ${cause}` : error.message;
 }

@@ -32,6 +32,7 @@ export class StdioTransport implements Transport {
   #piped: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #stderr = Buffer.alloc(0);
+  #strayLines = 0;
 
   constructor(server: StdioServer) {
     this.#server = server;
@@ -40,6 +41,11 @@ export class StdioTransport implements Transport {
   /** The end of what the server wrote to stderr. */
   get stderrTail(): string {
     return this.#stderr.toString('utf8').trim();
+  }
+
+  /** Lines of its stdout that were no messages. */
+  get strayLines(): number {
+    return this.#strayLines;
   }
 
   get pid(): number | undefined {
@@ -109,6 +115,7 @@ export class StdioTransport implements Transport {
       message = deserializeMessage(line);
     } catch (error) {
       // A line that is no message; servers that print to stdout are common.
+      this.#strayLines++;
       this.onerror?.(error as Error);
       return;
     }
