@@ -12,12 +12,13 @@ import { Health } from '../shared/grpc/health.ts';
 import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
+import { listenProblem } from '../shared/listen-problem.ts';
 import type { Log } from '../shared/log.ts';
 import { serverCredentials } from '../shared/tls.ts';
 import { codeRunService } from './api/code-run-service.ts';
 import { createHttp } from './api/http/server.ts';
 import { settingsService } from './api/settings-service.ts';
-import { type CodeRunConfig, httpOff } from './config.ts';
+import { type CodeRunConfig, codeRunTable, httpOff } from './config.ts';
 import { type Context, createContext } from './context.ts';
 import { Watch } from './watch.ts';
 
@@ -64,7 +65,12 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
   });
 
   await watch.start();
-  const grpcAddress = await listen(grpc, config.grpcAddress, serverCredentials(certificates));
+  const grpcAddress = await listen(
+    grpc,
+    config.grpcAddress,
+    serverCredentials(certificates),
+    codeRunTable.grpcAddress.name,
+  );
   const httpAddress = await listenHttp(http, config.httpAddress);
   sweeper.start();
   retention.start();
@@ -87,7 +93,9 @@ async function listenHttp(http: ReturnType<typeof createHttp>, address: string):
   if (address === httpOff) return undefined;
   const parsed = parseAddress(address);
   if (parsed.kind === 'unix') throw new Error(`cannot serve HTTP on ${address}`);
-  await http.listen({ host: parsed.host, port: parsed.port });
+  await http.listen({ host: parsed.host, port: parsed.port }).catch((cause: Error) => {
+    throw listenProblem(address, codeRunTable.httpAddress.name, cause);
+  });
   const bound = http.server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : parsed.port;
   return address.replace(/:\d+$/, `:${port}`);

@@ -2,6 +2,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { parseAddress } from '../shared/address.ts';
+import { listenProblem } from '../shared/listen-problem.ts';
+import { sandboxTable } from './config.ts';
 import { type LayerReport, layers } from './jail/layers.ts';
 import type { PoolCounts } from './pool/pool.ts';
 import type { VerdictReason } from './pool/verdict.ts';
@@ -59,7 +61,9 @@ export class SandboxMetrics {
     const at = parseAddress(address);
     const server = createServer((request, response) => void this.#answer(request.url ?? '', response));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject).once('listening', resolve);
+    server.once('listening', resolve).once('error', (cause) => {
+      reject(listenProblem(address, sandboxTable.metricsAddress.name, cause));
+    });
     if (at.kind === 'unix') server.listen(at.path);
     else server.listen(at.port, at.host);
     await promise;

@@ -10,7 +10,7 @@ import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
 import type { Log } from '../shared/log.ts';
 import { serverCredentials } from '../shared/tls.ts';
 import { clientNames, openServerCertificates } from '../shared/tls-config.ts';
-import type { SandboxConfig } from './config.ts';
+import { type SandboxConfig, sandboxTable } from './config.ts';
 import { createContext } from './context.ts';
 import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
@@ -59,7 +59,12 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   addReflection(server, [SandboxService]);
   try {
     const metricsServer = config.metricsAddress && (await metrics.serve(config.metricsAddress));
-    const address = await listen(server, config.listen, serverCredentials(certificates));
+    const address = await listen(
+      server,
+      config.listen,
+      serverCredentials(certificates),
+      sandboxTable.listen.name,
+    );
     health.setAll(true);
     for (const { name, state } of layers) health.set(`lock.${name}`, state === 'held');
     const stop = async () => {

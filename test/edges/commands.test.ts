@@ -1,5 +1,7 @@
 /** The commands of the services, as a shell sees them. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeRunTable, readCodeRunConfig } from '../../services/code-run/config.ts';
@@ -113,6 +115,36 @@ describe('code-run', () => {
     expect(stderr).toMatch(
       /^code-run: CODE_RUN_KEYS_FILE cannot be used, and CODE_RUN_KEYS is not set: ENOENT/,
     );
+  });
+
+  test.each([
+    ['services/code-run/main.ts', 'code-run', 'CODE_RUN_GRPC_ADDRESS', {}],
+    [
+      'services/code-run/main.ts',
+      'code-run',
+      'CODE_RUN_HTTP_ADDRESS',
+      { CODE_RUN_GRPC_ADDRESS: '127.0.0.1:0' },
+    ],
+    ['services/sandbox/main.ts', 'sandbox', 'SANDBOX_LISTEN', {}],
+    ['services/sandbox/main.ts', 'sandbox', 'SANDBOX_METRICS_ADDRESS', { SANDBOX_LISTEN: '127.0.0.1:0' }],
+  ])('%s names the setting of an address that is in use: %s %s', async (script, name, setting, more) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const { code, stderr } = await command(script, [], { ...more, [setting]: address });
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `${name}: cannot listen on ${address}: the address is in use; ${setting} names another\n`,
+    );
+  });
+
+  test.each([
+    ['/nowhere', 'there is no such file'],
+    ['/', 'it is a folder'],
+  ])('does not start with the file %s: %s', async (file, why) => {
+    const { code, stderr } = await codeRun(['--config', file]);
+    expect([code, stderr]).toEqual([1, `code-run: --config: cannot read the file ${file}: ${why}\n`]);
   });
 
   test('does not serve others than loopback without client certificates as a sandbox', async () => {

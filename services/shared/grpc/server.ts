@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import { parseAddress } from '../address.ts';
 import { grpcLimits, limits } from '../limits.ts';
+import { listenProblem } from '../listen-problem.ts';
 
 // Its lines have no structure, and what they say reaches us as errors.
 setLogVerbosity(logVerbosity.NONE);
@@ -27,15 +28,21 @@ export function createServer(options: ServerOptions = {}): Server {
   });
 }
 
-/** Binds to "host:port" or "unix:/path"; gives the address with the port that was taken. */
+/**
+ * Binds to "host:port" or "unix:/path"; gives the address with the port that was taken. `setting` is the variable
+ * that holds the address, for errors.
+ */
 export async function listen(
   server: Server,
   address: string,
   credentials: ServerCredentials,
+  setting?: string,
 ): Promise<string> {
   const parsed = parseAddress(address);
   if (parsed.kind === 'unix') await removeStaleSocket(parsed.path);
-  const port = await bind(server, address, credentials);
+  const port = await bind(server, address, credentials).catch((cause: Error) => {
+    throw listenProblem(address, setting, cause);
+  });
   return parsed.kind === 'unix' ? address : address.replace(/:\d+$/, `:${port}`);
 }
 
@@ -43,7 +50,7 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, port) => {
       if (error === null) resolve(port);
-      else reject(new Error(`cannot listen on ${address}: ${error.message}`, { cause: error }));
+      else reject(error);
     });
   });
 }
