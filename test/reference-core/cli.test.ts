@@ -81,6 +81,34 @@ beforeAll(async () => {
 
 afterAll(() => services[Symbol.asyncDispose]());
 
+describe('a service that cannot be reached', () => {
+  test('is named with its address, the cause and what to do', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const message = `error: no connection to a CodeRunService at ${address} (connect ECONNREFUSED ${address}): start one with "make start", or `;
+    expect(await run('api', '--server', address)).toEqual({
+      status: 3,
+      out: '',
+      err: `${message}leave --server out to have one for this command\n`,
+    });
+    expect(await run('runs', 'list', '--server', address)).toEqual({
+      status: 3,
+      out: '',
+      err: `${message}name another with --server\n`,
+    });
+  });
+
+  test.each(['nonsense', '127.0.0.1', 'http://127.0.0.1:7410', 'unix:relative', 'dns:///'])(
+    'is refused by the form of its address: %s',
+    async (address) => {
+      expect(await run('run', '-e', 'return 1', '--server', address)).toEqual({
+        status: 2,
+        out: '',
+        err: `error: --server "${address}" must be host:port, dns:///name:port or unix:/path\n`,
+      });
+    },
+  );
+});
+
 describe('code-mode run', () => {
   test('gives the value on standard output and log lines on standard error', async () => {
     expect(await run('run', '-e', 'console.log("two is near"); return { two: 1 + 1 }', ...here)).toEqual({
@@ -101,6 +129,14 @@ describe('code-mode run', () => {
     const file = path.join(folder.path, 'program.js');
     await writeFile(file, 'return 4');
     expect(await run('run', file, ...here)).toMatchObject({ status: 0, out: '4\n' });
+  });
+
+  test('says that a folder is no program', async () => {
+    expect(await run('run', '/tmp', ...here)).toEqual({
+      status: 2,
+      out: '',
+      err: 'error: cannot read the program from /tmp: it is a folder\n',
+    });
   });
 
   test('starts both services by itself when none is named', async () => {
@@ -174,12 +210,6 @@ describe('code-mode run', () => {
     const { status, err } = await run('run', '-e', '1', '-c', config, ...here);
     expect(status).toBe(3);
     expect(err).toMatch(/^error: MCP server "notes": .*the token is missing\n$/);
-  });
-
-  test('says that nobody listens at the address', async () => {
-    const { status, err } = await run('run', '-e', '1', '-s', `127.0.0.1:${await freePort()}`);
-    expect(status).toBe(3);
-    expect(err).toMatch(/^error: CodeRunService: .*ECONNREFUSED/);
   });
 });
 
@@ -273,6 +303,13 @@ describe('decisions on the command line', () => {
     expect(listed.out).toMatch(new RegExp(`^${id}  \\d{4}-.*  Completed +3 calls  `));
     const [first] = (await run('runs', 'list', '--json', ...here)).out.split('\n');
     expect(JSON.parse(first ?? '')).toMatchObject({ id, status: 'Completed' });
+  });
+
+  test('says that a run of the command alone is gone with it', async () => {
+    const left = await run('run', '-e', writing('7'), '-c', config);
+    expect(left.status).toBe(4);
+    expect(left.err).toContain('It ends with this command.');
+    expect(left.err).not.toContain('runs resume');
   });
 
   test('cancels a run that waits', async () => {

@@ -1,14 +1,14 @@
 /** The commands of the command line. */
 import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
-import { RpcError } from '../../shared/grpc/status.ts';
 import { ownerOf } from './access.ts';
 import { describe } from './api.ts';
 import type { Input } from './ask.ts';
 import { runDemo } from './demo.ts';
-import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
+import { type ExitStatus, exitStatus } from './exit.ts';
 import { readCount, readPolicy, readProgram, readServers, recordFile } from './input.ts';
 import { serveAgents } from './mcp.ts';
+import { messageOf, statusOf, type UsedService } from './problem.ts';
 import { type DriveOptions, localSession, resumeRun, runProgram } from './run.ts';
 import { cancelRun, followRun, listRuns, showRun } from './runs.ts';
 import { connectService, type Service, startService } from './service.ts';
@@ -99,14 +99,12 @@ function addRun(program: Command, { streams, terminal, signal, end }: Surroundin
     .argument('[file]', 'the program, "-" for standard input')
     .option('-e, --eval <code>', 'the program itself')
     .option('--reason <text>', 'why it is run; stored with the run', 'Run from the command line.');
-  driveOptions(command, 'default: all in one').action(
-    async (file: string | undefined, options: RunCommandOptions) => {
-      const code = await readProgram(file, options.eval, streams.input);
-      const driving = await readDrive(options, streams.input);
-      await using service = await serviceOf(options);
-      end(await runProgram(service, { code, reason: options.reason }, driving, terminal, signal));
-    },
-  );
+  driveOptions(command).action(async (file: string | undefined, options: RunCommandOptions) => {
+    const code = await readProgram(file, options.eval, streams.input);
+    const driving = await readDrive(options, streams.input);
+    await using service = await serviceOf(options);
+    end(await runProgram(service, { code, reason: options.reason }, driving, terminal, signal));
+  });
 }
 
 function addRuns(program: Command, { streams, terminal, signal, end }: Surroundings): void {
@@ -147,11 +145,10 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .command('resume')
     .description('go on with a run that waits for decisions, or whose core went away')
     .argument('<run>', 'id of the run');
-  driveOptions(resume, `default: ${localServer}`).action(
-    async (runId: string, options: DriveCommandOptions) => {
-      const { server = localServer } = options;
-      const driving = await readDrive({ ...options, server }, streams.input);
-      await using service = connectService(server, process.env);
+  driveOptions(resume, localServer).action(
+    async (runId: string, options: DriveCommandOptions & { server: string }) => {
+      const driving = await readDrive(options, streams.input);
+      await using service = connectService(options.server, process.env);
       end(await resumeRun(service, runId, driving, terminal, signal));
     },
   );
@@ -202,11 +199,16 @@ function addMcp(program: Command, { streams, terminal, signal }: Surroundings): 
     });
 }
 
-/** The options of a command that drives a run. */
-function driveOptions(command: Command, server: string): Command {
+/** The options of a command that drives a run. `server`: the service where none is named; without it, all in one. */
+function driveOptions(command: Command, server?: string): Command {
+  const allInOne = server === undefined ? ' (default: all in one)' : '';
   return command
     .option('-c, --config <file>', 'MCP servers, in the usual JSON with "mcpServers"')
-    .option('-s, --server <address>', `a CodeRunService that runs: host:port or unix:/path (${server})`)
+    .option(
+      '-s, --server <address>',
+      `a CodeRunService that runs: host:port or unix:/path${allInOne}`,
+      server,
+    )
     .option(
       '-p, --policy <file>',
       'what is allowed, asked about and denied (default: asked unless read-only)',
@@ -244,6 +246,10 @@ export async function execute(
   const command = createCommand(streams, signal, (ended) => {
     status = ended;
   });
+  let used: UsedService = {};
+  command.hook('preAction', (_, action) => {
+    used = { ...action.opts<ServiceOptions>(), needed: action.parent?.name() === 'runs' };
+  });
   try {
     await command.parseAsync(args, { from: 'user' });
     return status;
@@ -251,26 +257,7 @@ export async function execute(
     signal.throwIfAborted();
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.ok : exitStatus.usage;
     const terminal = new Terminal(streams.out, streams.err);
-    terminal.note(`${terminal.style('red', 'error:')} ${messageOf(error)}`);
-    if (error instanceof CommandError) return error.status;
-    return error instanceof RpcError ? statusOf(error) : exitStatus.runFailed;
+    terminal.note(`${terminal.style('red', 'error:')} ${messageOf(error, used)}`);
+    return statusOf(error);
   }
-}
-
-/** The service answered: it is the request that has to change. */
-const wrongRequest: readonly string[] = [
-  'INVALID_ARGUMENT',
-  'NOT_FOUND',
-  'FAILED_PRECONDITION',
-  'UNAUTHENTICATED',
-  'PERMISSION_DENIED',
-];
-
-function statusOf(error: RpcError): ExitStatus {
-  return wrongRequest.includes(error.code) ? exitStatus.usage : exitStatus.unavailable;
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof RpcError) return `CodeRunService: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -125,6 +125,6 @@ function showWaiting({ runId, requests }: RunWaiting, stays: boolean, terminal: 
   terminal.note(
     stays
       ? 'Decide in a terminal with "runs resume", or beforehand with --policy or --yes.'
-      : 'Run it in a terminal to be asked, or decide beforehand with --policy or --yes.',
+      : 'It ends with this command. Run it in a terminal to be asked, decide beforehand with --policy or --yes, or have a service keep it with --server.',
   );
 }

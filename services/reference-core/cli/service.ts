@@ -5,22 +5,38 @@ import {
   type GetStatusResponse,
   SandboxService,
 } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { parseAddress } from '../../shared/address.ts';
 import { createClient, openChannel } from '../../shared/grpc/client.ts';
 import type { CodeRunClient } from '../client/attempt.ts';
 import { accessTo, type Environment } from './access.ts';
+import { CommandError, exitStatus } from './exit.ts';
 
 export interface Service extends AsyncDisposable {
   readonly client: CodeRunClient;
 }
 
-/** A service that runs: "host:port" or "unix:/path". */
+/** A service that runs: "host:port", "dns:///name:port" or "unix:/path". */
 export function connectService(address: string, environment: Environment = {}): Service {
+  checkServer(address);
   const access = accessTo(address, environment);
   const channel = openChannel(address, access.credentials);
   return {
     client: createClient(CodeRunService, channel, access.headers),
     [Symbol.asyncDispose]: async () => channel.close(),
   };
+}
+
+function checkServer(address: string): void {
+  if (/^dns:\/\/[^/]*\/[^/]+$/.test(address)) return;
+  try {
+    parseAddress(address);
+  } catch (cause) {
+    throw new CommandError(
+      exitStatus.usage,
+      `--server ${JSON.stringify(address)} must be host:port, dns:///name:port or unix:/path`,
+      { cause },
+    );
+  }
 }
 
 export interface OwnServices extends Service {
