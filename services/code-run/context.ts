@@ -24,7 +24,7 @@ import { SandboxClient, sandboxClientDefaults } from './runner/sandbox-client.ts
 import { type RunnerSettings, runnerDefaults } from './runner/settings.ts';
 import { Sweeper } from './runner/sweeper.ts';
 import { type CodeRunStore, type KeyRotation, StoreUnavailable } from './store/contract.ts';
-import { openStore, StoreUrlInvalid } from './store/open.ts';
+import { openStore, StoreUnusable, StoreUrlInvalid } from './store/open.ts';
 
 export interface Context {
   readonly store: CodeRunStore & KeyRotation;
@@ -42,12 +42,14 @@ export interface Context {
 }
 
 export async function createContext(config: CodeRunConfig, log: Log): Promise<Context> {
-  // Services may start in any order: a store that does not answer yet is waited for.
+  // Services may start in any order: a store that does not answer yet is waited for. One that can never be used
+  // is a mistake of the configuration, and ends the start.
   const store = await untilDone(
     () => openConfiguredStore(config, log),
     (error, delayMs) => {
       if (!(error instanceof StoreUnavailable)) return false;
-      log.warn({ err: error, againInMs: Math.round(delayMs) }, 'the store does not answer');
+      const againInMs = Math.round(delayMs);
+      log.warn({ setting: 'CODE_RUN_STORE', reason: error.message, againInMs }, 'the store does not answer');
       return true;
     },
   );
@@ -118,16 +120,17 @@ export async function openConfiguredStore(
   config: CodeRunConfig,
   log: Log,
 ): Promise<CodeRunStore & KeyRotation> {
-  const keys = await openKeys(config, log);
   try {
     return await openStore({
       url: config.store,
-      keys,
+      openKeys: () => openKeys(config, log),
       onUnreadable: (run, message) =>
         log.error({ component: 'store', run, reason: message }, 'run is unreadable'),
     });
   } catch (error) {
-    if (error instanceof StoreUrlInvalid) throw new ConfigError([`CODE_RUN_STORE ${error.message}`]);
+    if (error instanceof StoreUrlInvalid || error instanceof StoreUnusable) {
+      throw new ConfigError([`CODE_RUN_STORE ${error.message}`]);
+    }
     throw error;
   }
 }

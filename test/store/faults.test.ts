@@ -8,7 +8,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RunResult } from '../../services/code-run/core/model.ts';
-import { type CodeRunStore, StoreUnavailable, type Writer } from '../../services/code-run/store/contract.ts';
+import {
+  type CodeRunStore,
+  StoreUnavailable,
+  StoreUnusable,
+  type Writer,
+} from '../../services/code-run/store/contract.ts';
 import { MongoRows } from '../../services/code-run/store/mongodb/mongo-rows.ts';
 import { PatientStore, patienceDefault } from '../../services/code-run/store/patient-store.ts';
 import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
@@ -221,9 +226,9 @@ describe('store on SQLite', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     expect(() => new SqliteRows({ path, durability: 'power' })).toThrow(
-      new StoreUnavailable('the database has schema version 99; this service knows 1: use a newer service'),
+      new StoreUnusable('has schema version 99; this service knows 1: use a newer service, or another file'),
     );
-    expect(() => new SqliteRows({ path: process.execPath, durability: 'power' })).toThrow(StoreUnavailable);
+    expect(() => new SqliteRows({ path: process.execPath, durability: 'power' })).toThrow(StoreUnusable);
   });
 
   test('is unavailable after it was closed', async () => {

@@ -84,7 +84,10 @@ async function allRuns(store: CodeRunStore): Promise<StoredRun[]> {
 
 /** Every run is readable, holds what was acknowledged, and is final or can be brought to its end. */
 async function expectSound(url: string, ledger: string, { lengths, final }: Acknowledged): Promise<void> {
-  const store = await openStore({ url, keys: new LocalKeeper(parseLocalKeys(keysText, 'keys')) });
+  const store = await openStore({
+    url,
+    openKeys: async () => new LocalKeeper(parseLocalKeys(keysText, 'keys')),
+  });
   const runs = await allRuns(store);
   const known = new Map(runs.map((run) => [run.id, run]));
   for (const [id, length] of lengths) {

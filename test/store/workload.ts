@@ -79,7 +79,7 @@ async function goOn(store: CodeRunStore, ledger: string, runId: string): Promise
 
 async function work(url: string, keysText: string, ledger: string): Promise<never> {
   const keys = new LocalKeeper(parseLocalKeys(keysText, 'keys'));
-  const store = await unlessAway(() => openStore({ url, keys }));
+  const store = await unlessAway(() => openStore({ url, openKeys: async () => keys }));
   const { runs } = await unlessAway(() => store.list(session, 200));
   for (const { id } of runs) {
     await goOn(store, ledger, id);

@@ -28,6 +28,14 @@ export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';
 }
 
+/**
+ * What the URL names can never be used as it is: no way to make the file, no database, no right, no such user.
+ * To try again is no help. The message says what is wrong and what to do, never the URL.
+ */
+export class StoreUnusable extends Error {
+  override readonly name = 'StoreUnusable';
+}
+
 /** A run that is there but cannot be read: wrong or missing key, tampered or damaged. That run alone. */
 export class RunUnreadable extends Error {
   override readonly name = 'RunUnreadable';

@@ -3,17 +3,18 @@
  * The only module that knows which stores there are.
  */
 import type { KeyKeeper } from '../crypto/keys.ts';
-import { type CodeRunStore, type KeyRotation, StoreUrlInvalid } from './contract.ts';
+import { type CodeRunStore, type KeyRotation, StoreUnusable, StoreUrlInvalid } from './contract.ts';
 import { PatientStore, patienceDefault } from './patient-store.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
 import { SqliteRows } from './sqlite/sqlite-rows.ts';
 
-export { StoreUrlInvalid };
+export { StoreUnusable, StoreUrlInvalid };
 
 export interface StoreOptions {
   readonly url: string;
-  readonly keys: KeyKeeper;
+  /** Asked for once the database is open: a start that fails there makes no key. */
+  readonly openKeys: () => Promise<KeyKeeper>;
   /** SQLite only: what an acknowledged write survives, see SqliteOptions. Default: power. */
   readonly sqliteDurability?: 'power' | 'process';
   /** Called for each run found unreadable: it deserves an alarm. The message holds no content. */
@@ -21,10 +22,16 @@ export interface StoreOptions {
 }
 
 export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
-  const { keys, onUnreadable } = options;
+  const { openKeys, onUnreadable } = options;
   const rows = await openRows(options);
-  const sealed = new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
-  return new PatientStore(sealed, patienceDefault);
+  try {
+    const keys = await openKeys();
+    const sealed = new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
+    return new PatientStore(sealed, patienceDefault);
+  } catch (error) {
+    await rows.close();
+    throw error;
+  }
 }
 
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {

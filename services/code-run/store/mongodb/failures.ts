@@ -1,6 +1,9 @@
-/** What the driver throws, sorted: a mistake of ours stays what it is, everything else is the store away. */
+/**
+ * What the driver throws, sorted: a mistake of ours stays what it is, everything else is the store away. At the
+ * start there is a third kind: what the server, or this host, will refuse each time.
+ */
 import { MongoAPIError, MongoError, MongoServerError } from 'mongodb';
-import { StoreUnavailable } from '../contract.ts';
+import { StoreUnavailable, StoreUnusable } from '../contract.ts';
 
 const duplicateKey = 11_000;
 
@@ -24,6 +27,44 @@ export function unavailable(error: unknown): unknown {
   }
   return error;
 }
+
+/** Why the store did not open. A server that cannot be reached is away; one that refuses us stays so. */
+export function notOpened(error: unknown): unknown {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  if (cause instanceof MongoServerError) {
+    const why = refusals.get(Number(cause.code));
+    return why === undefined ? error : new StoreUnusable(`${why} (MongoDB error ${cause.code})`, { cause });
+  }
+  if (cause instanceof MongoAPIError && !isClosed(cause)) {
+    return new StoreUnusable(`cannot be used: ${cause.message}`, { cause });
+  }
+  // A file that the URL names, of certificates say.
+  if (
+    cause instanceof Error &&
+    'syscall' in cause &&
+    (cause.syscall === 'open' || cause.syscall === 'read')
+  ) {
+    return new StoreUnusable(`names a file that cannot be read: ${cause.message}`, { cause });
+  }
+  return error;
+}
+
+const wrongUser = 'is refused by the server: the user or password in it is wrong';
+const noRight = 'names a user that may not read and write the database: grant it readWrite';
+const otherIndexes = 'names a database whose collections have other indexes: name one for Code Mode alone';
+
+/** Error codes that come again each time, and what to do. */
+const refusals: ReadonlyMap<number, string> = new Map([
+  [11, wrongUser],
+  [18, wrongUser],
+  [8000, wrongUser],
+  [13, noRight],
+  [73, 'names a database that the server does not take: choose another name'],
+  [67, otherIndexes],
+  [85, otherIndexes],
+  [86, otherIndexes],
+  [duplicateKey, otherIndexes],
+]);
 
 function isClosed(error: MongoAPIError): boolean {
   return ['MongoNotConnectedError', 'MongoTopologyClosedError', 'MongoClientClosedError'].includes(

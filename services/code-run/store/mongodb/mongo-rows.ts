@@ -36,7 +36,7 @@ import {
   runRow,
   type SettingsDocument,
 } from './documents.ts';
-import { isDuplicate, unavailable } from './failures.ts';
+import { isDuplicate, notOpened, unavailable } from './failures.ts';
 
 const settingsId = 'code-mode';
 const held: RowStatus[] = ['Running', 'Released'];
@@ -73,7 +73,7 @@ export class MongoRows implements RowStore {
       return rows;
     } catch (error) {
       await client.close();
-      throw error;
+      throw notOpened(error);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Tables of the SQLite store. Made at start; a file of a newer version is refused. */
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from '../contract.ts';
+import { StoreUnusable } from '../contract.ts';
 import { number } from './columns.ts';
 
 const schemaVersion = 1;
@@ -70,8 +70,8 @@ const tables = `
 export function prepareSchema(database: DatabaseSync): void {
   const version = number(database.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
   if (version > schemaVersion) {
-    throw new StoreUnavailable(
-      `the database has schema version ${version}; this service knows ${schemaVersion}: use a newer service`,
+    throw new StoreUnusable(
+      `has schema version ${version}; this service knows ${schemaVersion}: use a newer service, or another file`,
     );
   }
   database.exec(`BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);

@@ -8,7 +8,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type PlatformSettings, StoreUnavailable } from '../contract.ts';
+import { type PlatformSettings, StoreUnavailable, StoreUnusable } from '../contract.ts';
 import type {
   BatchHead,
   BatchRow,
@@ -54,16 +54,19 @@ export class SqliteRows implements RowStore {
 
   constructor({ path, durability }: SqliteOptions) {
     const inMemory = path === ':memory:';
+    let database: DatabaseSync | undefined;
     try {
       if (!inMemory) {
         makePrivateFile(path);
       }
-      this.#database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-      prepareSchema(this.#database);
+      database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+      prepareSchema(database);
+      this.#database = database;
       this.#wal = inMemory || durability === 'process' ? undefined : new WalSync(path);
     } catch (error) {
-      throw unavailable(error);
+      database?.close();
+      throw notOpened(error, path);
     }
   }
 
@@ -315,9 +318,34 @@ function unavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable || error instanceof TypeError) {
     return error;
   }
-  const result = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  const result = resultOf(error);
   if (result !== undefined && mistakes.includes(result)) {
     return error;
   }
   return new StoreUnavailable(`SQLite: ${error.message}`, { cause: error });
+}
+
+/** SQLite's primary result code. */
+function resultOf(error: Error): number | undefined {
+  return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+/** Why the database did not open. Only the lock of another process passes by itself. */
+function notOpened(error: unknown, path: string): unknown {
+  const [busy, locked, notADatabase] = [5, 6, 26];
+  if (!(error instanceof Error) || error instanceof StoreUnusable) return error;
+  const result = resultOf(error);
+  if (result === busy || result === locked) return unavailable(error);
+  if (result === notADatabase) {
+    return new StoreUnusable(
+      `names a file that is no SQLite database, ${path}: name another, or move it away`,
+      {
+        cause: error,
+      },
+    );
+  }
+  return new StoreUnusable(
+    `cannot be opened as the SQLite database ${path} (${error.message}): name a file that this user may make and write`,
+    { cause: error },
+  );
 }
