@@ -5,6 +5,7 @@ import {
   begin,
   called,
   Driven,
+  died,
   done,
   ended,
   issued,
@@ -308,6 +309,40 @@ describe('a lost sandbox', () => {
     expect(driven.feed(writeFailed('StoreUnavailable'))).toMatchObject([
       { ending: { tag: 'Stopped', why: 'SandboxBusy' } },
     ]);
+  });
+});
+
+describe('a process that died', () => {
+  const twice = {
+    tag: 'Finish',
+    result: { tag: 'Failed', reason: 'Error', message: expect.stringContaining('died twice') },
+  };
+
+  test.each<[string, readonly MachineEvent[]]>([
+    ['while it replays', []],
+    ['while it runs', [step(0, calls(1)), written, report(0), written]],
+    ['at rest', [step(0, calls(1)), written]],
+  ])('%s is replaced once; the second time the run fails', (_, until) => {
+    const driven = new Driven({ sandboxTriesMax: 6 });
+    driven.feed(begin, ...until);
+    expect(driven.feed(died)).toEqual([{ tag: 'Kill' }, { tag: 'RetryLater', tries: 1 }]);
+    driven.feed(retryDue);
+    expect(driven.feed(died)).toMatchObject([{ tag: 'Kill' }, twice]);
+  });
+
+  test('in a write for the second time ends the run when the write is done, and sends nothing', () => {
+    const driven = new Driven({ sandboxTriesMax: 6 });
+    driven.feed(begin, died, retryDue, step(0, calls(1)));
+    expect(driven.phase).toBe('Writing');
+    expect(driven.feed(died)).toEqual([{ tag: 'Kill' }]);
+    expect(driven.feed(written)).toMatchObject([twice]);
+  });
+
+  test('counts through writes, and apart from sandboxes that were lost', () => {
+    const driven = new Driven({ sandboxTriesMax: 6 });
+    driven.feed(begin, lost, retryDue, lost, retryDue, died, retryDue);
+    driven.feed(step(0, calls(1)), written, lost, retryDue, step(0, calls(1)));
+    expect(driven.feed(died)).toMatchObject([{ tag: 'Kill' }, twice]);
   });
 });
 

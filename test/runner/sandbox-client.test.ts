@@ -1,6 +1,7 @@
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxClient, sandboxClientDefaults } from '../../services/code-run/runner/sandbox-client.ts';
+import { descendants } from '../sandbox/processes.ts';
 import { completed, play, resumeOf, runnerOn, startOf } from './parts.ts';
 import { type RealSandbox, startRealSandbox } from './real-sandbox.ts';
 
@@ -67,6 +68,26 @@ describe('runner on a real sandbox', () => {
       record: {
         run: { result: { tag: 'Completed', valueJson: '190' }, attempts: [{}, { replayedCalls: 10 }] },
       },
+    });
+  });
+
+  test('a program whose process dies is run once more, and then no more', async () => {
+    const { runner } = runnerOn({ sandbox: sandbox.client, settings: { sandboxRetryMs: 1 } });
+    // This process serves the sandbox: all below it are its processes, made again when they are gone.
+    const killAll = () => {
+      for (const pid of descendants(process.pid)) process.kill(pid, 'SIGKILL');
+    };
+    const { last, calls } = await play(
+      (outcomes, signal) =>
+        runner.start(startOf('await apps.notes.read({}); await apps.notes.write({});'), outcomes, signal),
+      () => {
+        killAll();
+        return completed(1);
+      },
+    );
+    expect(calls.map(({ index }) => index)).toEqual([0, 1]);
+    expect(last).toMatchObject({
+      record: { run: { result: { reason: 'Error', message: expect.stringContaining('died twice') } } },
     });
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { completed, startTestSandbox, type TestSandbox } from './kit.ts';
+import { completed, jobOf, startTestSandbox, type TestSandbox } from './kit.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {
@@ -71,4 +71,22 @@ test('a large result comes through', async () => {
     answer: () => completed('x'.repeat(8 << 20)),
   });
   expect(ran.value).toBe(8 << 20);
+});
+
+test('a sandbox that ends says so to its programs, and not that they were lost', async () => {
+  const ending = await startTestSandbox({ SANDBOX_READY_TARGET: '1' });
+  const call = ending.client.execute();
+  await call.send({ message: { case: 'job', value: jobOf('await apps.notes.read({});') } });
+  const responses = call.responses[Symbol.asyncIterator]();
+  expect((await responses.next()).value).toMatchObject({ message: { case: 'started' } });
+  const rest = (async () => {
+    const cases: unknown[] = [];
+    for (let next = await responses.next(); next.done !== true; next = await responses.next()) {
+      cases.push(next.value.message.case);
+    }
+    return cases;
+  })();
+  const [stopped, ended] = await Promise.allSettled([ending.stop(), rest]);
+  expect(stopped).toMatchObject({ status: 'fulfilled' });
+  expect(ended).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE' } });
 });

@@ -29,6 +29,8 @@ import { World } from './world.ts';
 export type FaultKind =
   | 'instanceCrash'
   | 'sandboxLost'
+  /** Of several in a case the first alone: the second may end the run. */
+  | 'processDied'
   | 'coreGone'
   | 'coreBreakDown'
   | 'storeBefore'
@@ -96,6 +98,7 @@ export class Case {
   #cancelled: { readonly journalLength: number } | undefined;
   #refused = 0;
   #lostRefusals = false;
+  #died = false;
 
   constructor(plan: CasePlan, store: CaseStore = sharedMemory()) {
     this.#plan = plan;
@@ -251,6 +254,14 @@ export class Case {
       case 'sandboxLost': {
         const open = this.#instances.flatMap(({ sandbox }) => sandbox.attempts.filter(({ over }) => !over));
         if (open.length > 0) chance.of(open).lose();
+        break;
+      }
+      case 'processDied': {
+        const open = this.#instances.flatMap(({ sandbox }) => sandbox.attempts.filter(({ over }) => !over));
+        if (open.length > 0 && !this.#died) {
+          this.#died = true;
+          chance.of(open).die();
+        }
         break;
       }
       case 'coreBreakDown':

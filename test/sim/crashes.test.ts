@@ -20,6 +20,7 @@ const cases = Number(SIM_CASES);
 const faultKinds: readonly FaultKind[] = [
   'instanceCrash',
   'sandboxLost',
+  'processDied',
   'coreGone',
   'coreBreakDown',
   'storeBefore',

@@ -12,6 +12,7 @@ import type {
   SandboxJob,
 } from '../../services/code-run/runner/contract.ts';
 import { EventQueue } from '../../services/code-run/runner/event-queue.ts';
+import { AppError } from '../../services/shared/errors.ts';
 import { type RealmStep, SimRealm } from './realm.ts';
 
 export interface SandboxHooks {
@@ -73,8 +74,15 @@ export class SimAttempt implements SandboxAttempt {
     this.#queue.close();
   }
 
-  /** The process is gone. */
+  /** The connection is gone. */
   lose(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#queue.close({ error: new AppError('UNAVAILABLE', 'the connection is gone') });
+  }
+
+  /** The program's process is gone. */
+  die(): void {
     if (this.#over) return;
     this.#queue.push({ tag: 'End', end: { ...endBase, reason: 'Lost' } });
     this.kill();

@@ -109,6 +109,10 @@ function outputText({ outputBytes }: RunLimits): string {
   );
 }
 
+export const diedText =
+  'The process that ran the program died twice. It is not tried again: write the program in a simpler way, ' +
+  'with less data at once.';
+
 const violationText =
   'The process that ran the program broke the rules of its sandbox and was stopped. ' +
   'It is not tried again: write the program in a simpler way.';

@@ -56,8 +56,10 @@ export type MachineEvent =
   | { readonly tag: 'SandboxStarted'; readonly fingerprint: string }
   | ({ readonly tag: 'SandboxStep'; readonly logs: readonly LogLine[] } & Step)
   | { readonly tag: 'SandboxEnded'; readonly end: ProgramEnd }
-  /** Lost through no known fault of the program, or not reached. Busy: it had no room. */
+  /** Not reached, or its connection lost. Busy: it had no room. */
   | { readonly tag: 'SandboxLost'; readonly busy: boolean }
+  /** The sandbox is well, and the process of the program, which had begun, died through no known fault of it. */
+  | { readonly tag: 'ProcessDied' }
   | { readonly tag: 'RetryDue' }
   // From the store, for the one write that is under way.
   | { readonly tag: 'Written' }

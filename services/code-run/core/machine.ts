@@ -16,7 +16,7 @@ import assert from 'node:assert/strict';
 import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { AttemptLog } from './attempt-log.ts';
-import { endText, failed, nowhere, type ProgramEnd, resultOf, unavailableResult } from './end.ts';
+import { diedText, endText, failed, nowhere, type ProgramEnd, resultOf, unavailableResult } from './end.ts';
 import { type CalledEntry, Ledger, type LedgerCall, type SettledEntry } from './ledger.ts';
 import type {
   AfterWrite,
@@ -62,6 +62,7 @@ export class Machine {
   #fingerprint = '';
   #outcomesEnded = false;
   #tries = 0;
+  #died = false;
   #replayed = 0;
   #nowMs = 0;
 
@@ -129,6 +130,8 @@ export class Machine {
         return this.#end((event as EventOf<'SandboxEnded'>).end);
       case 'lost':
         return this.#lost((event as EventOf<'SandboxLost'>).busy);
+      case 'died':
+        return this.#processDied();
       case 'committed':
         return this.#committed(this.#phase as PhaseOf<'Writing'>);
       case 'appendFailed':
@@ -204,6 +207,13 @@ export class Machine {
     const phase = this.#phase;
     if (phase.tag !== 'Writing') return this.#retry(busy);
     return phase.after.tag === 'GoOn' ? { ...phase, after: { tag: 'Retry', busy } } : phase;
+  }
+
+  /** Once may be chance. Twice in an attempt, with fresh processes, is most likely the program. */
+  #processDied(): Phase {
+    if (this.#died) return this.#finish(failed('Error', diedText, nowhere, this.#log.lines));
+    this.#died = true;
+    return this.#lost(false);
   }
 
   #retry(busy: boolean): Phase {

@@ -16,6 +16,8 @@ export type Action =
   | 'end'
   /** Try again later, on a fresh sandbox, a few times. */
   | 'lost'
+  /** Try again once on a fresh process. */
+  | 'died'
   | 'retry'
   /** Entries are durable: send, deliver, go on. */
   | 'committed'
@@ -65,14 +67,22 @@ export const transitions: { readonly [State in Phase['tag']]: Row } = {
     SandboxStep: 'step',
     SandboxEnded: 'end',
     SandboxLost: 'lost',
+    ProcessDied: 'died',
   },
-  Running: { ...alive, SandboxStep: 'step', SandboxEnded: 'end', SandboxLost: 'lost' },
-  Resting: { ...alive, SandboxStep: 'stepAtRest', SandboxEnded: 'end', SandboxLost: 'lost' },
+  Running: { ...alive, SandboxStep: 'step', SandboxEnded: 'end', SandboxLost: 'lost', ProcessDied: 'died' },
+  Resting: {
+    ...alive,
+    SandboxStep: 'stepAtRest',
+    SandboxEnded: 'end',
+    SandboxLost: 'lost',
+    ProcessDied: 'died',
+  },
   Writing: {
     ...alive,
     SandboxStep: 'stepAtRest',
     SandboxEnded: 'end',
     SandboxLost: 'lost',
+    ProcessDied: 'died',
     Written: 'committed',
     WriteFailed: 'appendFailed',
   },

@@ -106,7 +106,7 @@ export interface SandboxJob {
   readonly bindings: readonly Binding[];
 }
 
-/** Lost: through no known fault of the program; the attempt may be made again. */
+/** Lost: the program's process died through no known fault of it; the attempt may be made again, once. */
 export type SandboxEndReason = ProgramEndReason | 'Lost';
 
 /** What an attempt has cost so far. */
@@ -139,7 +139,7 @@ export type SandboxEvent =
     }
   | { readonly tag: 'End'; readonly end: SandboxEnd };
 
-/** One attempt in a sandbox. A lost connection is an End with reason Lost. */
+/** One attempt in a sandbox. A lost connection is an error of `events`. */
 export interface SandboxAttempt {
   readonly events: AsyncIterable<SandboxEvent>;
   /** Queues outcomes; the sandbox delivers one whenever the program is at rest. Resolves when more may be sent. */

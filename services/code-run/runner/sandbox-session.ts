@@ -25,6 +25,7 @@ export interface SandboxListener {
 export class SandboxSession {
   readonly #attempt: SandboxAttempt;
   readonly #listener: SandboxListener;
+  #started = false;
   #killed = false;
 
   constructor(sandbox: Sandbox, run: StoredRun, listener: SandboxListener) {
@@ -60,6 +61,7 @@ export class SandboxSession {
       for await (const event of this.#attempt.events) {
         if (this.#killed) return;
         if (event.tag === 'End') return this.#end(event.end);
+        if (event.tag === 'Started') this.#started = true;
         if (event.tag === 'Step') this.#listener.cost(event.cost);
         this.#listener.event(toMachine(event));
       }
@@ -71,8 +73,18 @@ export class SandboxSession {
 
   #end({ reason, cost, ...end }: SandboxEnd): void {
     this.#listener.cost(cost);
-    if (reason === 'Lost') this.#lost(new Error(end.message));
+    if (reason === 'Lost') this.#died(new Error(end.message));
     else this.#listener.event({ tag: 'SandboxEnded', end: { ...end, reason } });
+  }
+
+  /** The sandbox itself says so: its connection is well. What never began is no fault of the program. */
+  #died(error: Error): void {
+    if (!this.#started) {
+      this.#lost(error);
+      return;
+    }
+    this.#listener.lost(error);
+    this.#listener.event({ tag: 'ProcessDied' });
   }
 
   #lost(error: unknown): void {

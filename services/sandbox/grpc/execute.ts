@@ -3,6 +3,7 @@
  *
  * E1  When the caller goes away the child is killed at once, whatever it is doing.
  * E2  A caller that half-closes may still hear the end of a program that needs no more outcomes.
+ * E3  A process that this sandbox kills because it ends itself is no end of the program.
  */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { LogLevel } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
@@ -12,7 +13,7 @@ import {
   type ExecuteRequest,
   type ExecuteResponseSchema,
 } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
-import { invalidField } from '../../shared/errors.ts';
+import { AppError, invalidField } from '../../shared/errors.ts';
 import type { CallContext } from '../../shared/grpc/handlers.ts';
 import { Attempt, type AttemptEvent, type Backstop, type StepEvent } from '../pool/attempt.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -46,6 +47,10 @@ export async function* execute(
     yield { message: { case: 'started', value: { fingerprint: deps.fingerprint } } };
     void feed(iterator, attempt);
     for await (const event of attempt.events()) {
+      // Killed by the sandbox's own end: nothing is known of the program, and another sandbox may run it.
+      if (deps.pool.closing && event.tag === 'End' && event.verdict.reason === 'Lost') {
+        throw new AppError('UNAVAILABLE', 'the sandbox is ending');
+      }
       if (event.tag === 'End') deps.ended(event.verdict.reason, event.usage.cpuMs);
       yield toResponse(event);
     }

@@ -103,6 +103,11 @@ export class Pool {
     clearTimeout(timer);
   }
 
+  /** It takes nothing new, and a process that runs may be killed by it. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
     for (const { child } of this.#ready.splice(0)) this.#end(child);
