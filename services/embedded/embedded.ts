@@ -8,13 +8,15 @@ import { join } from 'node:path';
 import type { CodeRunConfig } from '../code-run/config.ts';
 import { type RunningCodeRun, startCodeRun } from '../code-run/server.ts';
 import type { Log } from '../shared/log.ts';
-import { SandboxProcess } from './sandbox-process.ts';
+import { type SandboxLock, SandboxProcess } from './sandbox-process.ts';
 
 export interface Embedded {
   readonly codeRun: RunningCodeRun;
   readonly sandbox: SandboxProcess;
   /** Where SandboxService serves: "unix:/path". */
   readonly sandboxAddress: string;
+  /** As it was at this start. */
+  readonly lock: SandboxLock;
   /** Code Mode was turned on by this start: it was never set before. */
   readonly turnedOn: boolean;
   readonly enabled: boolean;
@@ -37,7 +39,7 @@ export async function startEmbedded(
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await sandbox.start();
+    const lock = await sandbox.start();
     const codeRun = await startCodeRun({ ...config, sandboxAddress: address }, log);
     const turnedOn = await turnOn(codeRun);
     const { enabled } = await codeRun.context.settings.current();
@@ -45,7 +47,7 @@ export async function startEmbedded(
       await codeRun.stop();
       await clean();
     };
-    return { codeRun, sandbox, sandboxAddress: address, turnedOn, enabled, stop };
+    return { codeRun, sandbox, sandboxAddress: address, lock, turnedOn, enabled, stop };
   } catch (error) {
     await clean();
     throw error;

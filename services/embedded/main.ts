@@ -14,8 +14,9 @@ async function serve(config: CodeRunConfig): Promise<void> {
   const log = createLog({ service: 'embedded', level: config.logLevel });
   const embedded = await startEmbedded(config, sandboxEnvironment(config.logLevel), log);
   const { grpcAddress, httpAddress } = embedded.codeRun;
-  const { turnedOn, enabled } = embedded;
-  const ready = { grpcAddress, httpAddress, codeMode: enabled };
+  const { sandboxAddress, turnedOn, enabled } = embedded;
+  const { locked, missing } = embedded.lock;
+  const ready = { grpcAddress, httpAddress, sandboxAddress, locked, missing, codeMode: enabled };
   // Heard before anyone is told that it listens: who is told may stop it at once.
   const told = untilToldToStop();
   if (command.opts()['json'] === true) printReady(ready);
@@ -50,6 +51,9 @@ function greeting(
   ready: {
     readonly grpcAddress: string;
     readonly httpAddress: string | undefined;
+    readonly sandboxAddress: string;
+    readonly locked: boolean;
+    readonly missing: readonly string[];
     readonly codeMode: boolean;
   },
   turnedOn: boolean,
@@ -58,8 +62,10 @@ function greeting(
     ? 'Code Mode was never set; this start turned it on.'
     : `Code Mode is ${ready.codeMode ? 'on' : 'off: turn it on in the settings'}.`;
   return [
-    `gRPC  ${ready.grpcAddress}`,
-    `HTTP  ${ready.httpAddress === undefined ? 'off' : `http://${ready.httpAddress}`}`,
+    `gRPC     ${ready.grpcAddress}`,
+    `HTTP     ${ready.httpAddress === undefined ? 'off' : `http://${ready.httpAddress}`}`,
+    `Sandbox  ${ready.sandboxAddress}`,
+    `Lock     ${ready.locked ? 'locked' : `not locked, for want of ${ready.missing.join(', ')}`}`,
     codeMode,
     'Everyone on this machine may use it; nobody else can reach it. Ctrl-C stops it.',
   ].join('\n');

@@ -17,6 +17,13 @@ export interface SandboxProcessOptions {
   readonly log: Log;
 }
 
+/** What the sandbox said of its lock when it began to listen. */
+export interface SandboxLock {
+  readonly locked: boolean;
+  /** Names of the required layers that do not hold. */
+  readonly missing: readonly string[];
+}
+
 const script = new URL('../sandbox/main.ts', import.meta.url).pathname;
 
 const firstDelayMs = 100;
@@ -36,7 +43,7 @@ export class SandboxProcess {
   }
 
   /** Starts it; resolves when it listens. Throws if it ends before. */
-  async start(): Promise<void> {
+  async start(): Promise<SandboxLock> {
     const child = spawn(process.execPath, ['--no-warnings', script], {
       env: {
         ...this.#options.environment,
@@ -50,7 +57,7 @@ export class SandboxProcess {
     this.#child = child;
     const startedAtMs = performance.now();
     child.once('exit', (code, signal) => this.#ended(startedAtMs, code, signal));
-    await listening(child);
+    return await listening(child);
   }
 
   get pid(): number | undefined {
@@ -83,12 +90,12 @@ export class SandboxProcess {
 }
 
 /** Resolves at the line of JSON that says it listens. */
-async function listening(child: ChildProcess): Promise<void> {
+async function listening(child: ChildProcess): Promise<SandboxLock> {
   if (child.stdout === null) throw new Error('the sandbox has no standard output');
   for await (const line of createInterface(child.stdout)) {
     if (line.includes('"ready":true')) {
       child.stdout.resume(); // Nothing more is read, and nothing may block on it.
-      return;
+      return JSON.parse(line) as SandboxLock; // Of our own program: services/sandbox/main.ts.
     }
   }
   throw new Error('the sandbox ended before it was ready');

@@ -8,11 +8,11 @@ import { startSandbox } from './server.ts';
 async function serve(config: SandboxConfig): Promise<void> {
   const log = createLog({ service: 'sandbox', level: config.logLevel });
   const sandbox = await startSandbox(config, log);
-  const { address, locked } = sandbox;
+  const { address, locked, missing } = sandbox;
   log.info({ address, locked }, 'listening');
   // Heard before anyone is told that it listens: who is told may stop it at once.
   const told = untilToldToStop({ withStdin: config.exitWithStdin });
-  printReady({ address, locked });
+  printReady({ address, locked, missing });
   await told;
   log.info({}, 'draining');
   await sandbox.stop();

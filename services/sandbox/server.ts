@@ -14,7 +14,7 @@ import { type SandboxConfig, sandboxTable } from './config.ts';
 import { createContext } from './context.ts';
 import { execute } from './grpc/execute.ts';
 import { getStatus } from './grpc/status.ts';
-import { layerNames } from './jail/layers.ts';
+import { layerNames, missing } from './jail/layers.ts';
 import type { Pool } from './pool/pool.ts';
 
 export interface RunningSandbox {
@@ -22,6 +22,8 @@ export interface RunningSandbox {
   readonly address: string;
   /** Whether every required layer of the lock holds. */
   readonly locked: boolean;
+  /** Names of the required layers that do not hold. */
+  readonly missing: readonly string[];
   /** Lets running programs end for `drainMs`, then stops everything. */
   stop(): Promise<void>;
 }
@@ -72,7 +74,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
       if (metricsServer) metricsServer.close();
       certificates?.close();
     };
-    return { address, locked, stop };
+    return { address, locked, missing: missing(layers).map(({ name }) => name), stop };
   } catch (error) {
     await pool.close(); // An address that is taken must leave no process behind.
     throw error;

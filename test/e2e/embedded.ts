@@ -21,12 +21,14 @@ export async function startEmbeddedProcess(environment: Record<string, string> =
     },
     ['--json'],
   );
-  const { grpcAddress, httpAddress } = await service.ready();
+  const { grpcAddress, httpAddress, sandboxAddress } = await service.ready();
   const channel = openChannel(String(grpcAddress), credentials.createInsecure());
   return {
     folder,
     service,
     grpcAddress: String(grpcAddress),
+    /** Path of the sandbox's socket. */
+    sandboxSocket: String(sandboxAddress).replace(/^unix:/, ''),
     httpUrl: `http://${httpAddress}`,
     core: createClient(CodeRunService, channel),
     admin: createClient(SettingsService, channel),

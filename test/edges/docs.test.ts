@@ -14,7 +14,8 @@ const root = join(import.meta.dirname, '../..');
 function moved(text: string, embedded: EmbeddedProcess): string {
   return text
     .replaceAll('127.0.0.1:7410', embedded.grpcAddress)
-    .replaceAll('127.0.0.1:7411', new URL(embedded.httpUrl).host);
+    .replaceAll('127.0.0.1:7411', new URL(embedded.httpUrl).host)
+    .replaceAll('/tmp/code-mode-XXXXXX/sandbox.sock', embedded.sandboxSocket);
 }
 
 /** Runs all examples in one shell, so that later ones see the variables of earlier ones. */
@@ -65,9 +66,12 @@ async function proveExamples(file: string, environment: Record<string, string>, 
 }
 
 describe.runIf(grpcurlAvailable('the commands of the documentation'))('the commands of', () => {
-  test.each(['README.md', 'docs/protocol.md', 'docs/operating.md'])('%s do what they say', async (file) => {
-    await proveExamples(file, {}, undefined);
-  });
+  test.each(['README.md', 'docs/protocol.md', 'docs/operating.md', 'docs/security.md'])(
+    '%s do what they say',
+    async (file) => {
+      await proveExamples(file, {}, undefined);
+    },
+  );
 
   test('docs/identity.md do what they say', async () => {
     await proveExamples(
