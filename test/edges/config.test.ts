@@ -84,7 +84,7 @@ test.each(['', ' 1', '1.5', '1e0', '0x1', 'one', '0', '9'])(
 
 test('a missing file is a problem that names it', () => {
   expect(() => read({}, '/nonexistent/app.env')).toThrow(
-    /^cannot read the file \/nonexistent\/app\.env: ENOENT/,
+    /^--config: cannot read the file \/nonexistent\/app\.env: there is no such file$/,
   );
 });
 
