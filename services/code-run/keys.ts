@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../shared/config.ts';
+import { fileProblem } from '../shared/file-problem.ts';
 import type { Log } from '../shared/log.ts';
 import type { CodeRunConfig } from './config.ts';
 import { KeyRing } from './crypto/key-ring.ts';
@@ -64,7 +65,7 @@ async function openLocalKeys(config: CodeRunConfig, log: Log): Promise<KeyKeeper
     return new LocalKeeper(keys);
   } catch (error) {
     if (error instanceof KeyTextInvalid) throw new ConfigError([error.message]);
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`CODE_RUN_KEYS_FILE cannot be used, and CODE_RUN_KEYS is not set: ${reason}`]);
+    const file = `CODE_RUN_KEYS_FILE ${config.keysFile}`;
+    throw new ConfigError([`${file} cannot be used, and CODE_RUN_KEYS is not set: ${fileProblem(error)}`]);
   }
 }

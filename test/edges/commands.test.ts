@@ -106,6 +106,14 @@ describe('code-run', () => {
     expect(stderr).toMatch(message);
   });
 
+  test('says that a folder is no file of keys', async () => {
+    const { code, stderr } = await codeRun(['settings', 'get'], { CODE_RUN_KEYS_FILE: folder.path });
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `code-run: CODE_RUN_KEYS_FILE ${folder.path} cannot be used, and CODE_RUN_KEYS is not set: it is a folder\n`,
+    );
+  });
+
   test('makes no key of its own for a store that instances share', async () => {
     const { code, stderr } = await codeRun(['settings', 'get'], {
       CODE_RUN_STORE: 'mongodb://127.0.0.1:1/x',
@@ -113,7 +121,7 @@ describe('code-run', () => {
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^code-run: CODE_RUN_KEYS_FILE cannot be used, and CODE_RUN_KEYS is not set: ENOENT/,
+      /^code-run: CODE_RUN_KEYS_FILE \/.*\/no-keys cannot be used, and CODE_RUN_KEYS is not set: there is no such file$/m,
     );
   });
 
