@@ -1,11 +1,13 @@
 /** The commands of the services, as a shell sees them. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeRunTable, readCodeRunConfig } from '../../services/code-run/config.ts';
+import { openKeys } from '../../services/code-run/keys.ts';
 import { sandboxTable } from '../../services/sandbox/config.ts';
+import { silentLog } from '../../services/shared/log.ts';
 import { startEmbeddedProcess } from '../e2e/embedded.ts';
 import { play, start, waiting } from './core.ts';
 import { run } from './grpcurl.ts';
@@ -115,14 +117,15 @@ describe('code-run', () => {
   });
 
   test('makes no key of its own for a store that instances share', async () => {
-    const { code, stderr } = await codeRun(['settings', 'get'], {
-      CODE_RUN_STORE: 'mongodb://127.0.0.1:1/x',
-      CODE_RUN_KEYS_FILE: `${folder.path}/no-keys`,
+    const file = join(folder.path, 'no-keys');
+    const config = readCodeRunConfig({
+      environment: { CODE_RUN_STORE: 'mongodb://127.0.0.1:1/x', CODE_RUN_KEYS_FILE: file },
     });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^code-run: CODE_RUN_KEYS_FILE \/.*\/no-keys cannot be used, and CODE_RUN_KEYS is not set: there is no such file$/m,
+    // Not by a command: keys are opened after the database, and there is none here.
+    await expect(openKeys(config, silentLog)).rejects.toThrow(
+      `CODE_RUN_KEYS_FILE ${file} cannot be used, and CODE_RUN_KEYS is not set: there is no such file`,
     );
+    expect(existsSync(file)).toBe(false);
   });
 
   test.each([
