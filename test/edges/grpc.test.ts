@@ -303,6 +303,28 @@ test('a message may be as large as the limit, and one past it is refused', async
   await expect(collect(refused.responses)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
 });
 
+test('a message that is too large is refused by its head, before its body comes', async () => {
+  const { socketPath } = await serve({ execute: echo });
+  const session = connectHttp2('http://localhost', { createConnection: () => connectSocket(socketPath) });
+  cleanups.push(() => session.destroy());
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/openbot.codemode.v1.SandboxService/Execute',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(limits.grpcMessageBytesMax + 1, 1);
+  stream.write(head);
+  const status = new Promise((resolve) => {
+    for (const event of ['response', 'trailers']) {
+      stream.on(event, (headers) => headers['grpc-status'] !== undefined && resolve(headers['grpc-status']));
+    }
+  });
+  stream.resume();
+  expect(Number(await status)).toBe(8); // RESOURCE_EXHAUSTED
+});
+
 test('the server goes on after a peer that breaks the connection in the middle of a message', async () => {
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<unknown>();
