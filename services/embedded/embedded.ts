@@ -2,13 +2,12 @@
  * All in one, for one machine: CodeRunService in this process, SandboxService as a child process, a SQLite
  * file. Same code and settings as the services by themselves; only the defaults differ.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { CodeRunConfig } from '../code-run/config.ts';
 import { type RunningCodeRun, startCodeRun } from '../code-run/server.ts';
 import type { Log } from '../shared/log.ts';
 import { type SandboxLock, SandboxProcess } from './sandbox-process.ts';
+import { makeSocketFolder } from './socket-folder.ts';
 
 export interface Embedded {
   readonly codeRun: RunningCodeRun;
@@ -29,7 +28,7 @@ export async function startEmbedded(
   sandboxEnvironment: Readonly<Record<string, string>>,
   log: Log,
 ): Promise<Embedded> {
-  const folder = await mkdtemp(join(tmpdir(), 'code-mode-')); // Made with mode 0700.
+  const folder = await makeSocketFolder();
   const address = `unix:${folder}/sandbox.sock`;
   // On loopback the first minutes should work on every host; what is missing of the lock is warned of.
   const environment = { SANDBOX_LOCK: 'development', ...sandboxEnvironment };

@@ -3,12 +3,12 @@
  * memory, under a key that is nowhere else. Leaves nothing behind.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCodeRunConfig } from '../code-run/config.ts';
 import { createLog } from '../shared/log.ts';
 import { type Embedded, startEmbedded } from './embedded.ts';
+import { makeSocketFolder } from './socket-folder.ts';
 
 export interface PrivateServices {
   /** Where CodeRunService serves gRPC: "unix:/path". */
@@ -18,7 +18,7 @@ export interface PrivateServices {
 }
 
 export async function startPrivate(): Promise<PrivateServices> {
-  const folder = await mkdtemp(join(tmpdir(), 'code-mode-')); // Made with mode 0700.
+  const folder = await makeSocketFolder();
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const address = `unix:${join(folder, 'code-run.sock')}`;

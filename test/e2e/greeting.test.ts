@@ -29,7 +29,9 @@ test.each([
         said.set(name, value);
         if (line.includes('Ctrl-C')) break;
       }
-      expect(said.get('Sandbox')).toMatch(new RegExp(`^unix:${folder.path}/code-mode-\\w+/sandbox\\.sock$`));
+      expect(said.get('Sandbox')).toMatch(
+        new RegExp(`^unix:${folder.path}/code-mode-\\d+-\\w+/sandbox\\.sock$`),
+      );
       expect(said.get('Lock')).toMatch(lock);
     } finally {
       await service.stop();

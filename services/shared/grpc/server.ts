@@ -56,7 +56,7 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
 }
 
 /** A server that was killed leaves its socket, and nobody could listen there again. One that answers stays. */
-async function removeStaleSocket(path: string): Promise<void> {
+export async function removeStaleSocket(path: string): Promise<void> {
   const code = await new Promise<unknown>((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {
