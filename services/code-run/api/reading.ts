@@ -6,8 +6,9 @@
 import { type Caller, maySee, permissions, requirePermission } from '../../shared/auth/caller.ts';
 import { AppError } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
+import type { StoredRun } from '../core/model.ts';
 import type { RunRecord } from '../runner/contract.ts';
-import type { CodeRunStore } from '../store/contract.ts';
+import { type CodeRunStore, RunUnreadable } from '../store/contract.ts';
 import { payloadBytes } from './calls.ts';
 import { stored } from './stored.ts';
 import { Fields, isRunId } from './validate.ts';
@@ -68,7 +69,7 @@ export class Reading {
       const page = await stored(this.#store.list(query.session, size - records.length, from));
       for (const [index, run] of page.runs.entries()) {
         if (!maySee(caller, run)) continue;
-        const record = { run, journal: await stored(this.#store.journal(run.id)) };
+        const record = await this.#listed(run);
         bytes += Math.min(payloadBytes(record), limits.recordBytesMax);
         if (bytes > limits.recordBytesMax && records.length > 0) {
           return this.#endBefore(records, query, from, index);
@@ -78,6 +79,18 @@ export class Reading {
       token = page.nextPageToken;
     } while (token !== undefined && records.length < size);
     return { records, ...(token === undefined ? {} : { nextPageToken: token }) };
+  }
+
+  /** A run of a list. One that cannot be read stands there as Failed / Unavailable and hides no other. */
+  async #listed(run: StoredRun): Promise<RunRecord> {
+    try {
+      return { run, journal: await this.#store.journal(run.id) };
+    } catch (error) {
+      if (!(error instanceof RunUnreadable)) return stored(Promise.reject(error));
+      const { message } = error;
+      const result = { tag: 'Failed', reason: 'Unavailable', message, line: 0, column: 0, logs: [] } as const;
+      return { run: { ...run, status: 'Failed', result }, journal: [] };
+    }
   }
 
   /** Ends a page after the first `count` runs that follow `from`: the store gives the token of that place. */

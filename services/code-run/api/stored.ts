@@ -10,10 +10,8 @@ export async function stored<T>(work: Promise<T>): Promise<T> {
       throw new AppError('UNAVAILABLE', 'the store cannot be reached: try again', { cause: error });
     }
     if (error instanceof RunUnreadable) {
-      throw new AppError('UNAVAILABLE', 'the run cannot be read: its encryption key is missing or wrong', {
-        cause: error,
-        retryable: false,
-      });
+      // The store says which key is missing, or that the run was changed; it knows nothing else to tell.
+      throw new AppError('UNAVAILABLE', error.message, { cause: error, retryable: false });
     }
     throw error;
   }
