@@ -14,7 +14,7 @@ export const simSettings = {
   ...runnerDefaults,
   leaseMs: 2_000,
   renewMs: 500,
-  sandboxTriesMax: 4,
+  sandboxTriesMax: 7, // More than a case has faults: a run never ends because its sandboxes were lost.
   sandboxRetryMs: 10,
   callsInFlightMax: 3,
 } as const;
