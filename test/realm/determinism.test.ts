@@ -1,8 +1,39 @@
 /** Every way to see something that differs between two attempts, and what it gives instead. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createdAtMs, useRealm } from './harness/realm.ts';
 
 const { run, value, thrown } = useRealm();
+
+/** Paths of everything that can be reached from the global object by name. */
+const listMembers = `
+  const seen = new Set(), paths = [];
+  const visit = (path, owner) => {
+    if (Object(owner) !== owner || seen.has(owner)) return;
+    seen.add(owner);
+    for (const key of Reflect.ownKeys(owner)) {
+      const member = path + String(key);
+      if (member === 'apps') continue;
+      paths.push(member);
+      visit(member + '.', Reflect.getOwnPropertyDescriptor(owner, key).value);
+    }
+  };
+  visit('', globalThis);
+  for (const [name, unnamed] of Object.entries({
+    Async: async () => {}, Generator: function* () {}, AsyncGenerator: async function* () {}, Typed: Uint8Array,
+    ArrayIterator: [].values(), MapIterator: new Map().values(), SetIterator: new Set().values(),
+    StringIterator: ''[Symbol.iterator](), RegExpIterator: ''.matchAll(/a/g), IteratorHelper: [].values().map(String),
+    Wrapped: Iterator.from({ next() {} }), Segments: new Intl.Segmenter().segment('a'),
+  })) visit(name + '.', Object.getPrototypeOf(unnamed));
+  return paths;`;
+
+/** The same in an isolate that nobody has touched. */
+const bareMembers = `
+  const ivm = require('isolated-vm');
+  const context = new ivm.Isolate().createContextSync();
+  const members = context.evalClosureSync(${JSON.stringify(listMembers)}, [], { result: { copy: true } });
+  process.stdout.write(JSON.stringify(members));`;
 
 const iso = new Date(createdAtMs).toISOString();
 
@@ -174,27 +205,64 @@ describe('what is not there', () => {
     'fetch',
     'setTimeout',
     'Intl.v8BreakIterator',
-    'ArrayBuffer.prototype.resize',
-    'ArrayBuffer.prototype.transfer',
-    'ArrayBuffer.prototype.transferToFixedLength',
-    'ArrayBuffer.prototype.maxByteLength',
   ]) {
     it(`is ${name}`, async () => {
       expect(await value(`return typeof ${name}`)).toBe('undefined');
     });
   }
 
-  it('is a buffer that grows', async () => {
-    const program = `const buffers = [
-        new ArrayBuffer(8, { maxByteLength: 1e9 }),
-        new (class extends ArrayBuffer {})(8, { maxByteLength: 1e9 }),
-        Reflect.construct(ArrayBuffer, [8, { maxByteLength: 1e9 }]),
-        new (new ArrayBuffer(1).constructor)(8, { maxByteLength: 1e9 }),
-        new (new Uint8Array(1).buffer.constructor)(8, { maxByteLength: 1e9 }),
-        new ArrayBuffer(8).slice(),
+  for (const made of [
+    'new ArrayBuffer(8, { maxByteLength: 1e9 })',
+    'new ArrayBuffer(8, Object.create({ maxByteLength: 8 }))',
+    'new ArrayBuffer(8, Object.assign(() => 1, { maxByteLength: 8 }))',
+    'new (class extends ArrayBuffer {})(8, { maxByteLength: 1e9 })',
+    'Reflect.construct(ArrayBuffer, [8, { maxByteLength: 1e9 }])',
+    'new (new ArrayBuffer(1).constructor)(8, { maxByteLength: 1e9 })',
+    'new (new Uint8Array(1).buffer.constructor)(8, { maxByteLength: 1e9 })',
+  ]) {
+    it(`is a buffer that grows, of ${made}`, async () => {
+      expect(await thrown(`return ${made}`)).toMatchObject({
+        name: 'TypeError',
+        message:
+          'An ArrayBuffer cannot be made to grow here: leave out maxByteLength, and get a larger one with transfer(newLength).',
+      });
+    });
+  }
+
+  it('is none of the other buffers', async () => {
+    const program = `const moved = new Uint8Array([1, 2]).buffer;
+      const buffers = [
+        new ArrayBuffer(2), new ArrayBuffer(2, {}), new ArrayBuffer(2, { maxByteLength: undefined }),
+        new ArrayBuffer(2, null), new ArrayBuffer(2).slice(), new Uint8Array(2).buffer, moved.transfer(),
       ];
-      return buffers.map((b) => [b instanceof ArrayBuffer, b.byteLength, typeof b.resize]);`;
-    expect(await value(program)).toEqual(new Array(6).fill([true, 8, 'undefined']));
+      const fixed = buffers.every((b) => b instanceof ArrayBuffer && b.constructor === ArrayBuffer &&
+        b.byteLength === 2 && b.maxByteLength === 2 && !b.resizable && !b.detached);
+      const refusals = buffers.map((b) => { try { b.resize(1) } catch (e) { return e.name } });
+      const grown = new Uint8Array(buffers[6].transferToFixedLength(4));
+      return [fixed, new Set(refusals).size, refusals[0], moved.detached, [...grown]];`;
+    expect(await value(program)).toEqual([true, 1, 'TypeError', true, [1, 2, 0, 0]]);
+  });
+
+  it('is no member of the language but what stands here', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', bareMembers]);
+    const bare = JSON.parse(stdout) as string[];
+    const here = new Set((await value(listMembers, { job: { outputBytes: 2 ** 20 } })) as string[]);
+    expect(bare.length).toBeGreaterThan(1000);
+    // console is the realm's own.
+    const parent = (name: string) => name.slice(0, name.lastIndexOf('.'));
+    const absent = bare.filter(
+      (name) =>
+        !here.has(name) && !name.startsWith('console.') && (!name.includes('.') || here.has(parent(name))),
+    );
+    const removed = [
+      'Atomics',
+      'FinalizationRegistry',
+      'WeakRef',
+      'SharedArrayBuffer',
+      'WebAssembly',
+      'Intl.v8BreakIterator',
+    ];
+    expect(absent.sort()).toEqual(removed.sort());
   });
 
   it('is anything that this list does not name', async () => {

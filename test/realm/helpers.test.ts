@@ -169,11 +169,39 @@ describe('structuredClone', () => {
     ]) {
       expect(await thrown(`structuredClone(${expression})`)).toMatchObject({ name: 'DataCloneError' });
     }
-    expect(
-      await thrown('structuredClone(new ArrayBuffer(1), { transfer: [new ArrayBuffer(1)] })'),
-    ).toMatchObject({
-      message: 'structuredClone: nothing can be transferred here: leave out `transfer` to copy',
-    });
+    const detached = 'const b = new ArrayBuffer(1); b.transfer();';
+    for (const [program, message] of [
+      ['structuredClone(1, { transfer: [{}] })', 'only an ArrayBuffer can be transferred'],
+      ['structuredClone(1, { transfer: [new Uint8Array(1)] })', 'only an ArrayBuffer can be transferred'],
+      [
+        'const b = new ArrayBuffer(1); structuredClone(1, { transfer: [b, b] })',
+        'a buffer twice cannot be transferred',
+      ],
+      [
+        `${detached} structuredClone(1, { transfer: [b] })`,
+        'a buffer that is detached cannot be transferred',
+      ],
+      [`${detached} structuredClone({ b })`, 'a detached ArrayBuffer cannot be copied'],
+    ] as const) {
+      expect(await thrown(program)).toMatchObject({
+        name: 'DataCloneError',
+        message: `structuredClone: ${message}`,
+      });
+    }
+  });
+
+  it('detaches what is transferred, unless the copy fails', async () => {
+    await agrees(`(() => {
+      const bytes = new Uint8Array([1, 2, 3]);
+      const other = new ArrayBuffer(2);
+      const copy = structuredClone({ bytes, part: bytes.subarray(1) }, { transfer: [bytes.buffer, other] });
+      return [[...copy.bytes], [...copy.part], copy.part.buffer === copy.bytes.buffer, bytes.length,
+        bytes.buffer.detached, other.detached];
+    })()`);
+    await agrees(`(() => {
+      const kept = new ArrayBuffer(2);
+      try { structuredClone({ kept, f() {} }, { transfer: [kept] }); } catch { return kept.detached; }
+    })()`);
   });
 });
 

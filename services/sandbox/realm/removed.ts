@@ -24,18 +24,12 @@ const globals = [
   'console',
 ] as const;
 
-/** Buffers that grow or move escape the isolate's count of memory. */
-const bufferMethods = ['resize', 'maxByteLength', 'resizable', 'transfer', 'transferToFixedLength'] as const;
-
 export function removeBuiltIns(): void {
   for (const name of globals) {
     remove(globalThis, name);
   }
   remove(Intl, 'v8BreakIterator');
-  for (const name of bufferMethods) {
-    remove(ArrayBuffer.prototype, name);
-  }
-  fixBufferSizes();
+  refuseBuffersThatGrow();
   refuseCodeFromStrings();
 }
 
@@ -45,17 +39,26 @@ function remove(owner: object, name: string): void {
   }
 }
 
-/** An ArrayBuffer without options: nothing makes a resizable one. */
-function fixBufferSizes(): void {
+/**
+ * The isolate's count leaves out what a resizable buffer grows by; nothing but the constructor makes one. A
+ * buffer that moves (`transfer`) is counted, and stays.
+ */
+function refuseBuffersThatGrow(): void {
   const Native = ArrayBuffer;
   const { prototype } = Native;
-  function FixedArrayBuffer(length: unknown): unknown {
+  function FixedArrayBuffer(length: unknown, options?: { readonly maxByteLength?: unknown }): unknown {
     if (new.target === undefined) {
       throw new TypeError("Constructor ArrayBuffer requires 'new'");
+    }
+    if (isObject(options) && options.maxByteLength !== undefined) {
+      throw new TypeError(
+        'An ArrayBuffer cannot be made to grow here: leave out maxByteLength, and get a larger one with transfer(newLength).',
+      );
     }
     return construct(Native, [length], new.target);
   }
   define(FixedArrayBuffer, 'name', 'ArrayBuffer');
+  define(FixedArrayBuffer, 'length', 1);
   defineFixed(FixedArrayBuffer, 'prototype', prototype);
   define(FixedArrayBuffer, 'isView', Native.isView);
   defineAccessor(
@@ -69,6 +72,10 @@ function fixBufferSizes(): void {
   );
   define(prototype, 'constructor', FixedArrayBuffer);
   define(globalThis, 'ArrayBuffer', FixedArrayBuffer);
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 function refuseCodeFromStrings(): void {

@@ -1,4 +1,4 @@
-// Ends: ERROR | MEMORY | RETURNED
-// Value: "fixed"
+// Ends: ERROR
+// Message: cannot be made to grow here
 const buffer = new ArrayBuffer(8, { maxByteLength: 2 ** 32 });
-return typeof buffer.resize === 'function' ? buffer.resize(2 ** 31) : 'fixed';
+return buffer.resize(2 ** 31);

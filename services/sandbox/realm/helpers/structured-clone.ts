@@ -1,6 +1,6 @@
 /**
- * structuredClone: deep copies of what the standard can copy, cycles and shared parts kept. Nothing can be
- * transferred, since buffers cannot be detached here: a transfer list is refused.
+ * structuredClone: deep copies of what the standard can copy, cycles and shared parts kept. A buffer that is to
+ * be transferred is copied too, and detached when all of the copy is made.
  */
 import { readers } from '../readers.ts';
 import { named } from './named-error.ts';
@@ -18,12 +18,30 @@ type Copies = Map<object, object>;
 
 export function structuredClone(
   value: unknown,
-  options?: { readonly transfer?: readonly unknown[] },
+  options?: { readonly transfer?: Iterable<unknown> },
 ): unknown {
-  if (options?.transfer !== undefined && options.transfer.length > 0) {
-    throw refusal('nothing can be transferred here: leave out `transfer` to copy');
+  const transferred = transferList(options?.transfer ?? []);
+  const made = copy(value, new Map());
+  for (const buffer of transferred) {
+    buffer.transfer(0);
   }
-  return copy(value, new Map());
+  return made;
+}
+
+function transferList(transfer: Iterable<unknown>): ReadonlySet<ArrayBuffer> {
+  const buffers = new Set<ArrayBuffer>();
+  for (const item of transfer) {
+    const isBuffer = typeof item === 'object' && item !== null && readers.bufferLength(item) !== undefined;
+    if (!isBuffer) {
+      throw refusal('only an ArrayBuffer can be transferred');
+    }
+    const buffer = item as ArrayBuffer;
+    if (buffer.detached || buffers.has(buffer)) {
+      throw refusal(`a buffer ${buffer.detached ? 'that is detached' : 'twice'} cannot be transferred`);
+    }
+    buffers.add(buffer);
+  }
+  return buffers;
 }
 
 function refusal(message: string): Error {
@@ -92,6 +110,9 @@ function copySimple(value: object, copies: Copies): object | undefined {
     return new RegExp(source, flags);
   }
   if (readers.bufferLength(value) !== undefined) {
+    if ((value as ArrayBuffer).detached) {
+      throw refusal('a detached ArrayBuffer cannot be copied');
+    }
     return (value as ArrayBuffer).slice(0);
   }
   if (ArrayBuffer.isView(value)) {
