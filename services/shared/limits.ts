@@ -106,6 +106,8 @@ export const limits = {
   callsInFlightMax: 256,
   /** Arguments of one call, as JSON text. */
   argumentsBytesMax: 1 * MiB,
+  /** Levels of objects and arrays in arguments of a call, and in what a program returns. */
+  jsonDepthMax: 1000,
   /** Result of one call, as JSON text. */
   resultBytesMax: 32 * MiB,
   /** Arguments and results of one run together: a replay holds them all. */

@@ -149,7 +149,7 @@ describe('the guide for programs', () => {
 
   test('states the limits as they are', () => {
     const rows = [...guide.matchAll(/^\| .+ \| (\d+)(?: .+)? \| `(\w+)` \|$/gm)];
-    expect(rows).toHaveLength(11);
+    expect(rows).toHaveLength(12);
     const initial = Object.entries(settingRanges).map(([name, range]) => [name, range.initial] as const);
     const known = new Map<string, number>([...Object.entries(limits), ...initial]);
     for (const [, value, name = ''] of rows) expect([name, Number(value)]).toEqual([name, known.get(name)]);

@@ -1,5 +1,6 @@
 /** What goes out of a program: arguments and its value, as JSON. */
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../services/shared/limits.ts';
 import { useRealm } from './harness/realm.ts';
 
 const { run, value, thrown } = useRealm();
@@ -53,29 +54,32 @@ describe('arguments', () => {
 
   it('with something that is not JSON name its place', async () => {
     expect(await refused('{ a: { b: [1, 2, () => 1] } }')).toEqual(
-      typeError('args.a.b[2] is a function, which JSON does not have'),
+      typeError('apps.notes.read_note: args.a.b[2] is a function, which JSON does not have'),
     );
     expect(await refused('{ "odd key": { x: Symbol("s") } }')).toEqual(
-      typeError('args["odd key"].x is a symbol, which JSON does not have'),
+      typeError('apps.notes.read_note: args["odd key"].x is a symbol, which JSON does not have'),
     );
     expect(await refused('{ n: 5n }')).toEqual(
-      typeError('args.n is a BigInt, which JSON does not have: use Number() or String()'),
+      typeError(
+        'apps.notes.read_note: args.n is a BigInt, which JSON does not have: use Number() or String()',
+      ),
     );
     expect(await refused('{ a: [Promise.resolve(1)] }')).toEqual(
-      typeError('args.a[0] is a promise: await it first'),
+      typeError('apps.notes.read_note: args.a[0] is a promise: await it first'),
     );
   });
 
   it('with a call that was not awaited name its place', async () => {
     const { ending } = await run('await apps.mail.send({ body: apps.notes.read_note({}) })');
-    expect(ending).toMatchObject({ message: 'args.body is a promise: await it first' });
+    expect(ending).toMatchObject({ message: 'apps.mail.send: args.body is a promise: await it first' });
   });
 
   it('with a cycle name both its ends', async () => {
     const program = 'const a = { list: [{}] }; a.list[0].back = a.list; await apps.notes.read_note(a)';
     expect(await thrown(program)).toMatchObject({
       name: 'TypeError',
-      message: 'args.list[0].back refers back to args.list: JSON cannot have a circular structure',
+      message:
+        'apps.notes.read_note: args.list[0].back refers back to args.list: JSON cannot have a circular structure',
     });
   });
 
@@ -107,9 +111,33 @@ describe('arguments', () => {
     }
   });
 
-  it('that nest too deeply are an error of the program', async () => {
-    const program = 'let a = {}; for (let i = 0; i < 1e5; i++) a = { a }; await apps.notes.read_note(a)';
-    expect(await thrown(program)).toMatchObject({ name: 'RangeError' });
+  it('may nest as deep as the limit, and no deeper', async () => {
+    const call = (levels: number, leaf = '{}') =>
+      `let a = ${leaf}; for (let i = 1; i < ${levels}; i++) a = i % 2 ? { a } : { a, b: [1] };
+await apps.notes.read_note(a)`;
+    expect((await run(call(limits.jsonDepthMax))).calls).toHaveLength(1);
+    expect((await run(call(limits.jsonDepthMax - 1, '{ toJSON: () => [[1]] }'))).calls).toHaveLength(1);
+    for (const program of [
+      call(limits.jsonDepthMax + 1),
+      call(limits.jsonDepthMax - 1, '{ toJSON: () => [[[1]]] }'),
+      call(100_000),
+    ]) {
+      const { calls, ending } = await run(program);
+      expect(calls).toEqual([]);
+      expect(ending).toEqual({
+        tag: 'threw',
+        name: 'TypeError',
+        message: 'apps.notes.read_note: args nests more than 1000 levels deep, the most that can be written',
+        position: '2:18',
+      });
+    }
+  });
+
+  it('may have any number of parts that are not deep', async () => {
+    const { calls } = await run(
+      'await apps.notes.read_note({ rows: Array.from({ length: 3000 }, (_, id) => ({ id: [id] })) })',
+    );
+    expect(calls).toHaveLength(1);
   });
 });
 
@@ -142,15 +170,32 @@ describe('the value', () => {
     expect(await thrown(program)).toEqual({
       tag: 'threw',
       name: 'TypeError',
-      message: 'result.children[0].parent refers back to result: JSON cannot have a circular structure',
-      position: '',
+      message:
+        'The returned value is not JSON: result.children[0].parent refers back to result: JSON cannot have a circular structure',
+      position: '1:84',
     });
+  });
+
+  it('that is no JSON stands at its return, where only one can have given it', async () => {
+    const job = { columnShifts: [[1, 1, 8]] as const };
+    for (const [program, position, options] of [
+      ['const n = 1n;\nif (n) {\n  return { n };\n}', '3:3'],
+      ['const o = { return: 1 }; return [o.return, 1n]', ''],
+      ['return [1, 2].map((n) => { return BigInt(n); })', ''],
+      ['if (1) return 1n; return 2', ''],
+      ['const returned = 1n; const $return = [returned]; return $return', '1:50'],
+      ['return (1n)', '1:1', { job }],
+      ['return { toJSON() { throw new TypeError("mine"); } }', '1:27'],
+    ] as const) {
+      expect(await thrown(program, options)).toMatchObject({ name: 'TypeError', position });
+    }
   });
 
   it('with a BigInt is an error that names it', async () => {
     expect(await thrown('return { a: { b: 1n } }')).toMatchObject({
       name: 'TypeError',
-      message: 'result.a.b is a BigInt, which JSON does not have: use Number() or String()',
+      message:
+        'The returned value is not JSON: result.a.b is a BigInt, which JSON does not have: use Number() or String()',
     });
   });
 
@@ -168,18 +213,31 @@ describe('the value', () => {
     });
   });
 
-  it('that nests too deeply is an error, or whole', async () => {
-    const { ending } = await run('let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a', {
-      job: { outputBytes: 1024 * 1024 },
-    });
-    expect(ending.tag === 'returned' || (ending.tag === 'threw' && ending.name === 'RangeError')).toBe(true);
+  it('may nest as deep as the limit, and no deeper', async () => {
+    const job = { outputBytes: 1024 * 1024 };
+    const nested = (levels: number) =>
+      `let a = []; for (let i = 1; i < ${levels}; i++) a = i % 2 ? { a } : [0, a, []]; return a`;
+    expect((await run(nested(limits.jsonDepthMax), { job })).ending.tag).toBe('returned');
+    for (const levels of [limits.jsonDepthMax + 1, 100_000]) {
+      expect(await thrown(nested(levels), { job })).toMatchObject({
+        name: 'TypeError',
+        message:
+          'The returned value is not JSON: result nests more than 1000 levels deep, the most that can be written',
+      });
+    }
+  });
+
+  it('may have any number of parts that are not deep, and brackets in its texts', async () => {
+    const program = 'return Array.from({ length: 3000 }, (_, id) => ({ id: [id, "[{".repeat(3)] }))';
+    expect(await value(program, { job: { outputBytes: 1024 * 1024 } })).toHaveLength(3000);
+    expect(await value('return "[{".repeat(3000)')).toHaveLength(6000);
   });
 
   it('with a promise inside comes with a warning', async () => {
     const { logs, ending } = await run('return { list: [1, 2].map(async (x) => x) }');
     expect(ending).toEqual({ tag: 'returned', json: '{"list":[{},{}]}' });
     expect(logs).toEqual([
-      'warn result.list[0] is a promise, which JSON shows as {}: await it before returning.',
+      'warn result.list[0] is a promise, which JSON shows as {}: await it before returning (program:1:1).',
     ]);
   });
 
@@ -187,10 +245,13 @@ describe('the value', () => {
     for (const [expression, warning] of [
       [
         '[new Map([[1, 2]])]',
-        'result[0] is a Map, which JSON shows as {}: return Object.fromEntries(…) of it.',
+        'result[0] is a Map, which JSON shows as {}: return Object.fromEntries(…) of it (program:1:1).',
       ],
-      ['new Set([1])', 'result is a Set, which JSON shows as {}: return an array of it.'],
-      ['{ e: new Error("x") }', 'result.e is an error, which JSON shows as {}: return its message.'],
+      ['new Set([1])', 'result is a Set, which JSON shows as {}: return an array of it (program:1:1).'],
+      [
+        '{ e: new Error("x") }',
+        'result.e is an error, which JSON shows as {}: return its message (program:1:1).',
+      ],
     ] as const) {
       const { logs, ending } = await run(`return ${expression}`);
       expect(ending.tag).toBe('returned');

@@ -132,6 +132,58 @@ describe('a rejection', () => {
     ]);
   });
 
+  it('of each call that could not go out becomes a warning', async () => {
+    const program = `const lose = async (value) => { await apps.mail.send({ value }); };
+      apps.mail.send(5);
+      lose(1n);
+      [Symbol(), () => 1].forEach(lose);
+      apps.notes.read_note({ then: apps.notes.list_notes() }).then(() => 1).finally(() => {});
+      return 1`;
+    const { logs, calls, ending } = await run(program);
+    expect(calls.map(({ binding }) => binding)).toEqual(['notes.list_notes']);
+    expect(logs.map((line) => line.slice(line.indexOf(': ') + 2))).toEqual([
+      'TypeError: apps.mail.send takes one object of named arguments, not a number (program:2:17). Await it, or catch its error.',
+      'TypeError: apps.mail.send: args.value is a BigInt, which JSON does not have: use Number() or String() (program:1:49). Await it, or catch its error.',
+      'TypeError: apps.mail.send: args.value is a symbol, which JSON does not have (program:1:49). Await it, or catch its error.',
+      'TypeError: apps.mail.send: args.value is a function, which JSON does not have (program:1:49). Await it, or catch its error.',
+      'TypeError: apps.notes.read_note: args.then is a promise: await it first (program:5:18). Await it, or catch its error.',
+    ]);
+    expect(ending).toEqual({ tag: 'returned', json: '1' });
+  });
+
+  it('of each call past the most that a run may make becomes a warning', async () => {
+    const program = 'for (let id = 0; id < 5; id++) apps.notes.read_note({ id }); return 1';
+    const { logs, calls } = await run(program, { job: { callsMax: 2 } });
+    expect(calls).toHaveLength(2);
+    expect(logs).toEqual(
+      new Array(3).fill(
+        'warn A promise was rejected while nothing handled it: Error: apps.notes.read_note: this run has made 2 calls, the most that a run may make (program:1:43). Await it, or catch its error.',
+      ),
+    );
+  });
+
+  it('of a call that could not go out is handled where it is caught', async () => {
+    const program = `const first = await apps.mail.send(1).catch((e) => e.message.length);
+      const all = await Promise.allSettled([apps.mail.send(2), apps.mail.send(3), apps.notes.read_note({})]);
+      return [first, all.map(({ status }) => status)]`;
+    const { logs, ending } = await run(program);
+    expect(ending).toEqual({
+      tag: 'returned',
+      json: '[64,["rejected","rejected","fulfilled"]]',
+    });
+    expect(logs).toEqual([]);
+  });
+
+  it('is told once for each step of the program, which is as much as the engine tells', async () => {
+    const program = `const lose = async (n) => { throw new Error('lost ' + n); };
+      lose(1); lose(2);
+      await apps.notes.read_note({});
+      lose(3); lose(4);
+      return 1`;
+    const { logs } = await run(program);
+    expect(logs.map((line) => /lost \d/.exec(line)?.[0])).toEqual(['lost 1', 'lost 3']);
+  });
+
   it('that is handled before the program rests is no warning', async () => {
     const program =
       'const p = Promise.reject(new Error("x")); await null; await null; p.catch(() => {}); return 1';

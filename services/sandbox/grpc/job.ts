@@ -41,6 +41,7 @@ export function checkJob(job: Job): AttemptJob {
       messageBytesMax: limits.messageBytesMax,
       callsMax: callLimits.callsMax,
       argumentsBytesMax: callLimits.argumentsBytesMax,
+      jsonDepthMax: limits.jsonDepthMax,
       bindings: job.bindings.map(
         (b) => [b.connection, b.capability, b.connectionRaw, b.capabilityRaw] as const,
       ),

@@ -8,7 +8,7 @@
  * A2  Nothing follows an end.
  */
 import { limits } from '../../shared/limits.ts';
-import { type Emit, emitKind } from '../realm/contract.ts';
+import { type Emit, emitKind, restKind } from '../realm/contract.ts';
 import type { Channel } from './channel.ts';
 import { type BodyReader, endKind, FrameError, FrameWriter, fromChild, toChild } from './frames.ts';
 import type { RealmHost } from './realm-host.ts';
@@ -113,7 +113,14 @@ export class ChildAttempt {
   }
 
   #ended(realm: RealmHost): boolean {
-    if (this.#end === undefined) this.#enter(realm, () => realm.rest());
+    while (this.#end === undefined) {
+      let rest: number | undefined;
+      this.#enter(realm, () => {
+        rest = realm.rest();
+      });
+      if (rest !== restKind.refused) break;
+      this.#enter(realm, () => realm.settleRefused());
+    }
     return this.#end !== undefined;
   }
 

@@ -29,11 +29,13 @@ export function createRealmHost(realmText: string, memoryMb: number, emit: Emit)
   const start = reference('start');
   const settle = reference('settle');
   const unhandled = reference('unhandled');
+  const settleRefused = reference('settleRefused');
   const rest = reference('rest');
   return {
     start: (jobJson, program) => start.applySync(undefined, [jobJson, program]),
     settle: (index, kind, a, b) => settle.applySync(undefined, [index, kind, a, b]) === true,
     unhandled: (text) => unhandled.applySync(undefined, [text]),
+    settleRefused: () => settleRefused.applySync(undefined, []),
     rest: () => Number(rest.applySync(undefined, [])),
     get disposed() {
       return isolate.isDisposed;

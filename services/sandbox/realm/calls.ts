@@ -2,18 +2,23 @@
  * The calls of the run: issued in order with an index each, settled once each by the host.
  *
  * C1  An index is given only when the call is certain to reach the host: everything that can fail comes before.
- * C2  What the program gets is the engine's own promise; `then` of it works however the program has changed
+ * C2  A call that cannot go out is refused like an outcome: at a rest, one at a time. The engine tells of one
+ *     unhandled rejection for each entry, so each refusal must have an entry of its own.
+ * C3  What the program gets is the engine's own promise; `then` of it works however the program has changed
  *     Promise.
  */
 import { type AppErrorName, appError } from './app-errors.ts';
 import { type Emit, emitKind, settleKind } from './contract.ts';
 import { argumentsToJson } from './json.ts';
 import {
+  append,
   charCodeAt,
   defineAccessor,
   Error,
   isArray,
   jsonParse,
+  type List,
+  list,
   PromisePrototype,
   promiseWithResolvers,
   SafeMap,
@@ -31,20 +36,48 @@ interface Outstanding {
   readonly reject: (reason: unknown) => void;
 }
 
+interface Refused {
+  readonly error: unknown;
+  readonly reject: (reason: unknown) => void;
+}
+
 const outstanding = new SafeMap<number, Outstanding>();
+/** Calls that never went out, from `refusedSettled` on. */
+const refused: List<Refused | undefined> = list();
+let refusedSettled = 0;
 let emit: Emit;
 let issued = 0;
 let callsMax = 0;
 let argumentsBytesMax = 0;
+let jsonDepthMax = 0;
 
-export function openCalls(to: Emit, most: number, argumentBytes: number): void {
+export function openCalls(
+  to: Emit,
+  limits: { readonly callsMax: number; readonly argumentsBytesMax: number; readonly jsonDepthMax: number },
+): void {
   emit = to;
-  callsMax = most;
-  argumentsBytesMax = argumentBytes;
+  callsMax = limits.callsMax;
+  argumentsBytesMax = limits.argumentsBytesMax;
+  jsonDepthMax = limits.jsonDepthMax;
 }
 
-export function outstandingCalls(): number {
-  return outstanding.size;
+/** Calls that have not settled: those with the host, and those that never went out. */
+export function unsettledCalls(): number {
+  return outstanding.size + refusedCalls();
+}
+
+export function refusedCalls(): number {
+  return refused.length - refusedSettled;
+}
+
+/** Settles the next call that never went out. */
+export function settleRefused(): void {
+  const call = refused[refusedSettled];
+  if (call !== undefined) {
+    refused[refusedSettled] = undefined;
+    refusedSettled += 1;
+    call.reject(call.error);
+  }
 }
 
 /** Issues a call. `below` is the function that the program called. Failures of the arguments reject. */
@@ -56,7 +89,7 @@ export function issueCall(binding: string, args: unknown, below: unknown): Promi
   try {
     json = checkedArguments(binding, args);
   } catch (error) {
-    reject(error);
+    append(refused, { __proto__: null, error, reject } as Refused);
     return promise;
   }
   const position = currentPosition(below);
@@ -80,7 +113,7 @@ function jsonOf(binding: string, args: unknown): string {
   if (typeof args !== 'object' || args === null || isArray(args)) {
     throw new TypeError(`apps.${binding} takes one object of named arguments, not ${kindOf(args)}`);
   }
-  const json = argumentsToJson(args);
+  const json = argumentsToJson(args, binding, jsonDepthMax);
   if (json === undefined || charCodeAt(json, 0) !== 0x7b) {
     throw new TypeError(`apps.${binding} takes one object of named arguments, not what its toJSON gives`);
   }

@@ -6,8 +6,9 @@
  * microtask is drained: when the host has them back, the program is at rest. The host then asks `rest`, which
  * alone emits the end.
  *
- * The engine reports a rejection that nobody handled as an exception of `start` or `settle`, after the drain
- * and in their host's place. Unless the isolate is gone, the host hands its text to `unhandled` and goes on.
+ * The engine reports a rejection that nobody handled as an exception of what was entered, after the drain and
+ * in place of what it gives. Unless the isolate is gone, the host hands its text to `unhandled` and goes on.
+ * Of several in one entry it reports the first alone, and none whose promise was collected before.
  */
 
 /** What the realm tells its host. Numbers, since they cross the boundary on every call. */
@@ -48,6 +49,16 @@ export const settleKind = {
   inputRequired: 4,
 } as const;
 
+/** What `rest` answers. */
+export const restKind = {
+  /** Calls are with the host. */
+  waiting: 0,
+  /** An end was emitted. */
+  ended: 1,
+  /** A call that never went out is to be settled, by `settleRefused`; then the host asks again. */
+  refused: 2,
+} as const;
+
 /** The job as the realm gets it, as JSON text beside the program. */
 export interface RealmJob {
   readonly createdAtMs: number;
@@ -59,6 +70,8 @@ export interface RealmJob {
   readonly messageBytesMax: number;
   readonly callsMax: number;
   readonly argumentsBytesMax: number;
+  /** Levels of arguments, and of the returned value. */
+  readonly jsonDepthMax: number;
   /** [connection, capability, connection raw name, capability raw name] of every binding. */
   readonly bindings: readonly (readonly [string, string, string, string])[];
   /** [line, column, length] of what normalization inserted; the realm undoes it in every position it shows. */
@@ -75,9 +88,11 @@ export interface RealmApi {
    * got, or the exception itself as text if it is no error.
    */
   unhandled(text: string): void;
+  /** Settles the next call that never went out, and runs the program to its next rest. */
+  settleRefused(): void;
   /**
-   * For the host at rest: 0 while calls are outstanding, 1 after an end was emitted. With no call outstanding
-   * and no end, the program can never go on: the realm emits `threw` from here and gives 1.
+   * For the host at rest: a `restKind`. With no call to settle and no end, the program can never go on: the
+   * realm emits `threw` from here.
    */
   rest(): number;
 }

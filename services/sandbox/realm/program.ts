@@ -79,6 +79,24 @@ function isBefore(a: Place, b: Place): boolean {
   return a.line < b.line || (a.line === b.line && a.column < b.column);
 }
 
+/**
+ * Where the program returned, if only one place can have done it: the only `return` in its text. Empty if there
+ * are more, be it in functions or comments.
+ */
+export function returnPosition(text: string): string {
+  const word = /(?<![\w$.#])return(?![\w$])/g;
+  const found = match(word, text);
+  if (found === undefined) {
+    return '';
+  }
+  const end = word.lastIndex;
+  if (match(word, text) !== undefined) {
+    return '';
+  }
+  const { line, column } = endOf(slice(text, 0, end - 'return'.length));
+  return positionAsWritten(line, column);
+}
+
 /** Right behind the last character: where something is missing. */
 function endOf(text: string): Place {
   let line = 1;

@@ -9,17 +9,17 @@
  */
 import { installAbsent } from './absent.ts';
 import { installApps } from './apps.ts';
-import { openCalls, outstandingCalls, settleCall } from './calls.ts';
+import { openCalls, refusedCalls, settleCall, settleRefused, unsettledCalls } from './calls.ts';
 import { installClock, setNow } from './clock.ts';
 import { installConsole, openConsole } from './console.ts';
-import { type Emit, emitKind, type RealmApi, type RealmJob } from './contract.ts';
+import { type Emit, emitKind, type RealmApi, type RealmJob, restKind } from './contract.ts';
 import { describe } from './describe.ts';
 import { installFunctionText, setProgramText } from './function-text.ts';
 import { installHelpers } from './helpers.ts';
 import { lossInResult, resultToJson } from './json.ts';
 import { closeLog, level, openLog, writeLog } from './log.ts';
 import { indexOf, jsonParse, match, slice, whenSettled } from './primordials.ts';
-import { compile, countLines, describeSyntaxError, type Program } from './program.ts';
+import { compile, countLines, describeSyntaxError, type Program, returnPosition } from './program.ts';
 import { installRandom, seedRandom } from './random.ts';
 import { removeBuiltIns } from './removed.ts';
 import { lockStacks, setProgram } from './stack.ts';
@@ -32,6 +32,7 @@ export function create(emit: Emit): RealmApi {
   let end: End | undefined;
   let ended = false;
   let job: RealmJob;
+  let text = '';
 
   removeBuiltIns();
   installClock();
@@ -47,7 +48,8 @@ export function create(emit: Emit): RealmApi {
     seedRandom(job.seed);
     openLog(emit, job.logLineBytesMax, job.outputBytes);
     openConsole(job.logLineBytesMax);
-    openCalls(emit, job.callsMax, job.argumentsBytesMax);
+    openCalls(emit, job);
+    text = program;
     setProgramText(program);
     setProgram(countLines(program), job.columnShifts);
     installApps(job.bindings);
@@ -66,9 +68,10 @@ export function create(emit: Emit): RealmApi {
   function returned(value: unknown): void {
     let json: string | undefined;
     try {
-      json = resultToJson(value);
+      json = resultToJson(value, job.jsonDepthMax);
     } catch (error) {
-      threw(error);
+      const { name, message, position } = describe(error, job.messageBytesMax, false);
+      end = [emitKind.threw, 0, name, message, position || returnPosition(text)];
       return;
     }
     if (json === undefined) {
@@ -87,22 +90,26 @@ export function create(emit: Emit): RealmApi {
     if (indexOf(json, '{}') !== -1) {
       const loss = lossInResult(value);
       if (loss !== undefined) {
-        writeLog(level.warn, `${loss}.`);
+        const position = returnPosition(text);
+        writeLog(level.warn, position === '' ? `${loss}.` : `${loss} (program:${position}).`);
       }
     }
   }
 
   function threw(thrown: unknown): void {
-    const { name, message, position } = describe(thrown, job.messageBytesMax, outstandingCalls() > 0);
+    const { name, message, position } = describe(thrown, job.messageBytesMax, unsettledCalls() > 0);
     end = [emitKind.threw, 0, name, message, position];
   }
 
   function rest(): number {
     if (ended) {
-      return 1;
+      return restKind.ended;
     }
-    if (outstandingCalls() > 0) {
-      return 0;
+    if (refusedCalls() > 0) {
+      return restKind.refused;
+    }
+    if (unsettledCalls() > 0) {
+      return restKind.waiting;
     }
     end ??= [
       emitKind.threw,
@@ -114,7 +121,7 @@ export function create(emit: Emit): RealmApi {
     ended = true;
     closeLog();
     emit(end[0], end[1], end[2], end[3], end[4]);
-    return 1;
+    return restKind.ended;
   }
 
   function unhandled(text: string): void {
@@ -128,5 +135,5 @@ export function create(emit: Emit): RealmApi {
     );
   }
 
-  return { __proto__: null, start, settle: settleCall, unhandled, rest } as RealmApi;
+  return { __proto__: null, start, settle: settleCall, settleRefused, unhandled, rest } as RealmApi;
 }

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import ivm from 'isolated-vm';
 import { locateSyntaxError } from '../../../services/sandbox/isolate/locate-syntax-error.ts';
-import { emitKind, logLevels, type RealmApi } from '../../../services/sandbox/realm/contract.ts';
+import { emitKind, logLevels, type RealmApi, restKind } from '../../../services/sandbox/realm/contract.ts';
 import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
 
 function run(realmText: string, request: Request): Transcript {
@@ -38,21 +38,29 @@ function runIn(isolate: ivm.Isolate, realmText: string, request: Request): Trans
   const context = isolate.createContextSync();
   const api = context.evalClosureSync(realmText, [emit], { result: { reference: true }, filename: 'realm' });
   const method = (name: keyof RealmApi) => api.getSync(name, { reference: true });
-  const [start, settle, rest, unhandled] = [
+  const [start, settle, settleRefused, rest, unhandled] = [
     method('start'),
     method('settle'),
+    method('settleRefused'),
     method('rest'),
     method('unhandled'),
   ];
-  const step = (act: () => void): boolean => {
+  const enter = (act: () => void): void => {
     try {
       act();
     } catch (error) {
       transcript.unhandled += 1;
       unhandled.applySync(undefined, [error instanceof Error ? (error.stack ?? '') : String(error)]);
     }
+  };
+  const step = (act: () => void): boolean => {
+    enter(act);
     transcript.rests += 1;
-    return rest.applySync(undefined, []) === 1;
+    for (;;) {
+      const kind: unknown = rest.applySync(undefined, []);
+      if (kind !== restKind.refused) return kind === restKind.ended;
+      enter(() => settleRefused.applySync(undefined, []));
+    }
   };
 
   const outcomes = [...request.outcomes];

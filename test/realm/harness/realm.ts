@@ -25,6 +25,7 @@ const baseJob: RealmJob = {
   messageBytesMax: limits.messageBytesMax,
   callsMax: limits.callsMax,
   argumentsBytesMax: limits.argumentsBytesMax,
+  jsonDepthMax: limits.jsonDepthMax,
   bindings,
   columnShifts: [],
 };
