@@ -88,6 +88,48 @@ const echo: Handlers['execute'] = async function* (requests) {
   }
 };
 
+test('many sends that wait at once keep their order and leave no trail of listeners', async () => {
+  const warnings: string[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning.name);
+  process.on('warning', onWarning);
+  cleanups.push(() => void process.off('warning', onWarning));
+  const gate = Promise.withResolvers<void>();
+  const { client } = await serve({
+    async *execute(requests, context) {
+      await gate.promise;
+      yield* echo(requests, context);
+    },
+  });
+  const call = client.execute();
+  const settled: number[] = [];
+  const sends = Array.from({ length: 200 }, async (_, index) => {
+    await call.send(outcome(index, 16 * 1024));
+    settled.push(index);
+  });
+  call.closeSend();
+  await setImmediate(); // Warnings are emitted in the next turn.
+  expect(settled.length).toBeLessThan(sends.length);
+  gate.resolve();
+  expect((await collect(call.responses)).map(indexOf)).toEqual(sends.map((_, index) => index));
+  await Promise.all(sends);
+  expect(settled).toEqual(sends.map((_, index) => index));
+  expect(warnings).toEqual([]);
+});
+
+test('sends that wait when a call is cancelled are over', async () => {
+  const { client } = await serve({
+    async *execute(_requests, { signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield step(0);
+    },
+  });
+  const call = client.execute();
+  const sends = Array.from({ length: 50 }, (_, index) => call.send(outcome(index, 64 * 1024)));
+  call.cancel();
+  await expect(collect(call.responses)).rejects.toMatchObject({ code: 'CANCELLED' });
+  await Promise.all(sends);
+});
+
 test('a unary call gives the answer of its handler, headers seen', async () => {
   const seen: (string | undefined)[] = [];
   const { client } = await serve({

@@ -21,7 +21,7 @@ import { beginClientSpan } from '../telemetry.ts';
 import { methodDefinition, type WireMessage } from './codec.ts';
 import type { ServiceShape } from './handlers.ts';
 import { fromServiceError, RpcError } from './status.ts';
-import { readMessages, writeMessage } from './stream.ts';
+import { MessageWriter, readMessages } from './stream.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -134,6 +134,7 @@ function bidiCall(
 ): BidiCall<WireMessage, WireMessage> {
   // Aborts once the call is over in whatever way, so that no send waits for a peer that is gone.
   const over = new AbortController();
+  const writer = new MessageWriter(call, over.signal);
   const onAbort = () => call.cancel();
   call.on('status', () => {
     signal?.removeEventListener('abort', onAbort);
@@ -147,7 +148,7 @@ function bidiCall(
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return {
-    send: (message) => writeMessage(call, message, over.signal).catch(() => {}),
+    send: (message) => writer.write(message).catch(() => {}),
     closeSend: () => call.end(),
     cancel: () => call.cancel(),
     responses: responsesOf(call, () => (signal?.aborted === true ? signal.reason : failure)),

@@ -30,7 +30,7 @@ import {
 } from './handlers.ts';
 import { beginRequest } from './request.ts';
 import { toStatus } from './status.ts';
-import { readMessages, writeMessage } from './stream.ts';
+import { MessageWriter, readMessages } from './stream.ts';
 
 type Unary = Extract<BoundMethod, { kind: 'unary' }>;
 type Bidi = Extract<BoundMethod, { kind: 'bidi' }>;
@@ -81,7 +81,8 @@ function serveBidi(bound: Bidi, edge: Edge) {
       try {
         const requests = readMessages<Message>(call, context.signal);
         const responses = inSpan(request, () => bound.handler(requests, context));
-        for await (const response of responses) await writeMessage(call, response, context.signal);
+        const writer = new MessageWriter(call, context.signal);
+        for await (const response of responses) await writer.write(response);
         call.end();
         request.end('OK');
       } catch (error) {

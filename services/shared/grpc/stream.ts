@@ -62,20 +62,32 @@ export async function* readMessages<T>(
   }
 }
 
-/** Writes one message; resolves when another may be written. Throws the reason of `signal` when it aborts. */
-export function writeMessage(stream: Sink, message: WireMessage, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    if (stream.write(message)) return resolve();
-    const settle = () => {
-      stream.off('drain', settle).off('close', settle);
-      signal.removeEventListener('abort', settle);
-      if (signal.aborted) reject(signal.reason);
-      else resolve();
+/** Writes messages in the order in which they come. However many wait for room, they share one listener. */
+export class MessageWriter {
+  readonly #stream: Sink;
+  readonly #signal: AbortSignal;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  constructor(stream: Sink, signal: AbortSignal) {
+    this.#stream = stream;
+    this.#signal = signal;
+    const wake = () => {
+      const room = this.#room;
+      this.#room = undefined;
+      if (signal.aborted) room?.reject(signal.reason);
+      else room?.resolve();
     };
-    stream.on('drain', settle).on('close', settle);
-    signal.addEventListener('abort', settle, { once: true });
-  });
+    stream.on('drain', wake).on('close', wake);
+    signal.addEventListener('abort', wake, { once: true });
+  }
+
+  /** Resolves when another message may be written. Throws the reason of the signal when it aborts. */
+  async write(message: WireMessage): Promise<void> {
+    if (this.#signal.aborted) throw this.#signal.reason;
+    if (this.#stream.write(message)) return;
+    this.#room ??= Promise.withResolvers();
+    await this.#room.promise;
+  }
 }
 
 /** Wakes one waiting loop; a wake-up without a waiter is kept. */
