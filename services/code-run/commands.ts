@@ -9,7 +9,7 @@ import { createLog } from '../shared/log.ts';
 import { runJson, settingsJson } from './api/http/json.ts';
 import { Settings, type SettingsChange } from './api/settings.ts';
 import { readCodeRunConfig } from './config.ts';
-import { openConfiguredStore } from './context.ts';
+import { withConfiguredStore } from './configured-store.ts';
 import type { CodeRunStore, KeyRotation } from './store/contract.ts';
 
 type Store = CodeRunStore & KeyRotation;
@@ -17,12 +17,7 @@ type Store = CodeRunStore & KeyRotation;
 export function addOperatorCommands(program: Command): void {
   const onStore = (work: (store: Store) => Promise<void>) => async () => {
     const config = readCodeRunConfig(sourcesOf(program));
-    const store = await openConfiguredStore(config, createLog({ service: 'code-run', level: 'warn' }));
-    try {
-      await work(store);
-    } finally {
-      await store.close();
-    }
+    await withConfiguredStore(config, createLog({ service: 'code-run', level: 'warn' }), work);
   };
 
   program

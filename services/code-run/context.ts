@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createAuthenticator } from '../shared/auth/authenticator.ts';
 import { identityOf } from '../shared/auth/identity-config.ts';
-import { untilDone } from '../shared/backoff.ts';
-import { ConfigError } from '../shared/config.ts';
 import type { Log } from '../shared/log.ts';
 import { type Certificates, clientCredentials } from '../shared/tls.ts';
 import { clientNames, openClientCertificates, openServerCertificates } from '../shared/tls-config.ts';
@@ -14,7 +12,7 @@ import { identifyWithin } from './api/rate.ts';
 import { Reading } from './api/reading.ts';
 import { Settings } from './api/settings.ts';
 import type { CodeRunConfig } from './config.ts';
-import { openKeys } from './keys.ts';
+import { openConfiguredStoreInTime } from './configured-store.ts';
 import { Metrics } from './metrics.ts';
 import { ProgramChecker } from './program/check.ts';
 import { Retention } from './retention.ts';
@@ -23,11 +21,13 @@ import { Runner } from './runner/runner.ts';
 import { SandboxClient, sandboxClientDefaults } from './runner/sandbox-client.ts';
 import { type RunnerSettings, runnerDefaults } from './runner/settings.ts';
 import { Sweeper } from './runner/sweeper.ts';
-import { type CodeRunStore, type KeyRotation, StoreUnavailable } from './store/contract.ts';
-import { openStore, StoreUnusable, StoreUrlInvalid } from './store/open.ts';
+import type { CodeRunStore, KeyRotation } from './store/contract.ts';
+import type { OpeningStore } from './store/opening.ts';
 
 export interface Context {
+  /** Away until `opening` has opened it. */
   readonly store: CodeRunStore & KeyRotation;
+  readonly opening: OpeningStore;
   readonly runner: Runner;
   readonly sandbox: SandboxClient;
   readonly sweeper: Sweeper;
@@ -42,17 +42,7 @@ export interface Context {
 }
 
 export async function createContext(config: CodeRunConfig, log: Log): Promise<Context> {
-  // Services may start in any order: a store that does not answer yet is waited for. One that can never be used
-  // is a mistake of the configuration, and ends the start.
-  const store = await untilDone(
-    () => openConfiguredStore(config, log),
-    (error, delayMs) => {
-      if (!(error instanceof StoreUnavailable)) return false;
-      const againInMs = Math.round(delayMs);
-      log.warn({ setting: 'CODE_RUN_STORE', reason: error.message, againInMs }, 'the store does not answer');
-      return true;
-    },
-  );
+  const { store, opening } = await openConfiguredStoreInTime(config, log);
   const certificates = openServerCertificates('CODE_RUN_', config, log);
   const sandboxCertificates = openClientCertificates('CODE_RUN_SANDBOX_', config, log);
   const sandbox = new SandboxClient(
@@ -94,6 +84,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   };
   return {
     store,
+    opening,
     runner,
     sandbox,
     sweeper,
@@ -111,26 +102,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
       sandbox.close();
       certificates?.close();
       sandboxCertificates?.close();
-      await store.close();
+      await opening.close();
     },
   };
-}
-
-export async function openConfiguredStore(
-  config: CodeRunConfig,
-  log: Log,
-): Promise<CodeRunStore & KeyRotation> {
-  try {
-    return await openStore({
-      url: config.store,
-      openKeys: () => openKeys(config, log),
-      onUnreadable: (run, message) =>
-        log.error({ component: 'store', run, reason: message }, 'run is unreadable'),
-    });
-  } catch (error) {
-    if (error instanceof StoreUrlInvalid || error instanceof StoreUnusable) {
-      throw new ConfigError([`CODE_RUN_STORE ${error.message}`]);
-    }
-    throw error;
-  }
 }

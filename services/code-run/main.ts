@@ -14,9 +14,12 @@ async function serve(config: CodeRunConfig): Promise<void> {
   // Heard before anyone is told that it listens: who is told may stop it at once.
   const told = untilToldToStop();
   printReady({ grpcAddress, httpAddress });
-  await told;
-  log.info({}, 'draining');
-  await service.stop();
+  try {
+    await Promise.race([told, service.failed]);
+  } finally {
+    log.info({}, 'draining');
+    await service.stop();
+  }
 }
 
 const command = serviceCommand({

@@ -17,18 +17,21 @@ export class Retention {
   readonly #parts: RetentionParts;
   #cancelTimer = () => {};
   #purging: Promise<unknown> = Promise.resolve();
+  #stopped = false;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
   }
 
   start(): void {
+    if (this.#stopped) return;
     this.#purging = this.purge();
     this.#cancelTimer = this.#parts.clock.after(everyMs, () => this.start());
   }
 
   /** Stops, and resolves when a purge that is under way is over. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#cancelTimer();
     await this.#purging;
   }

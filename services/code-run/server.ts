@@ -1,7 +1,8 @@
 /**
  * CodeRunService, listening: gRPC on one port, HTTP on the other.
  *
- * V1  Stopping first lets nothing new start, then lets attempts end or hands them on, then closes the ports,
+ * V1  It listens whether its store answers or not: until then it is alive, not ready, and takes no run.
+ * V2  Stopping first lets nothing new start, then lets attempts end or hands them on, then closes the ports,
  *     then the store: no attempt loses a write to a store that is closed already.
  */
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
@@ -28,6 +29,8 @@ export interface RunningCodeRun {
   /** Undefined: HTTP is off. */
   readonly httpAddress: string | undefined;
   readonly context: Context;
+  /** Rejects when it is seen, while it listens, that the store can never be used. Never resolves. */
+  readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
@@ -36,7 +39,8 @@ const closeGraceMs = 1000;
 
 export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
   const context = await createContext(config, log);
-  const { deps, runner, settings, store, sandbox, sweeper, retention, metrics, certificates } = context;
+  const { deps, runner, settings, store, opening, sandbox } = context;
+  const { sweeper, retention, metrics, certificates } = context;
   const codeRuns = codeRunService(deps);
   const platform = settingsService(settings, deps.identify);
   const edgeLog = log.child({ component: 'api' });
@@ -64,28 +68,29 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     },
   });
 
-  await watch.start();
-  const grpcAddress = await listen(
-    grpc,
-    config.grpcAddress,
-    serverCredentials(certificates),
-    codeRunTable.grpcAddress.name,
-  );
-  const httpAddress = await listenHttp(http, config.httpAddress);
-  sweeper.start();
-  retention.start();
-  return {
-    grpcAddress,
-    httpAddress,
-    context,
-    async stop() {
-      watch.stop();
-      await runner.drain(config.drainMs);
-      await Promise.all([sweeper.stop(), retention.stop()]);
-      await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
-      await context.close();
-    },
+  const stop = async () => {
+    watch.stop();
+    await runner.drain(config.drainMs);
+    await Promise.all([sweeper.stop(), retention.stop()]);
+    await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
+    await context.close();
   };
+  try {
+    const credentials = serverCredentials(certificates);
+    const grpcAddress = await listen(grpc, config.grpcAddress, credentials, codeRunTable.grpcAddress.name);
+    const httpAddress = await listenHttp(http, config.httpAddress);
+    await watch.start();
+    const working = opening.opened.then(() => {
+      sweeper.start();
+      retention.start();
+      return new Promise<never>(() => {});
+    });
+    working.catch(() => {}); // Whoever waits hears of it; nobody has to.
+    return { grpcAddress, httpAddress, context, failed: working, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Serves HTTP, unless it is off. */

@@ -20,7 +20,7 @@ export interface WatchParts {
   readonly log: Log;
 }
 
-/** What was seen at the last look. */
+/** What was seen at the last look. It can serve while store and sandbox are there. */
 export interface Readiness {
   readonly store: boolean;
   readonly sandbox: boolean;

@@ -16,12 +16,16 @@ export interface Embedded {
   readonly sandboxAddress: string;
   /** As it was at this start. */
   readonly lock: SandboxLock;
-  /** Code Mode was turned on by this start: it was never set before. */
-  readonly turnedOn: boolean;
-  readonly enabled: boolean;
+  /** Undefined while the store does not answer; `whenKnown` waits for it. */
+  readonly codeMode: CodeMode | undefined;
+  /** Rejects when the store can never be used. */
+  readonly whenKnown: Promise<CodeMode>;
   /** Leaves no process and no file but those of the store. */
   stop(): Promise<void>;
 }
+
+/** As it was found. `turned on`: by this start, for it was never set before. */
+export type CodeMode = 'on' | 'off' | 'turned on';
 
 export async function startEmbedded(
   config: CodeRunConfig,
@@ -40,13 +44,14 @@ export async function startEmbedded(
   try {
     const lock = await sandbox.start();
     const codeRun = await startCodeRun({ ...config, sandboxAddress: address }, log);
-    const turnedOn = await turnOn(codeRun);
-    const { enabled } = await codeRun.context.settings.current();
+    const whenKnown = codeRun.context.opening.opened.then(() => turnOn(codeRun));
+    whenKnown.catch(() => {}); // Whoever waits hears of it; nobody has to.
+    const codeMode = codeRun.context.opening.isOpen ? await whenKnown : undefined;
     const stop = async () => {
       await codeRun.stop();
       await clean();
     };
-    return { codeRun, sandbox, sandboxAddress: address, lock, turnedOn, enabled, stop };
+    return { codeRun, sandbox, sandboxAddress: address, lock, codeMode, whenKnown, stop };
   } catch (error) {
     await clean();
     throw error;
@@ -54,9 +59,9 @@ export async function startEmbedded(
 }
 
 /** Turns Code Mode on where nobody ever set it; what was set stays. */
-async function turnOn({ context }: RunningCodeRun): Promise<boolean> {
-  const { version } = await context.settings.read();
-  if (version !== 0) return false;
+async function turnOn({ context }: RunningCodeRun): Promise<CodeMode> {
+  const { version, enabled } = await context.settings.read();
+  if (version !== 0) return enabled ? 'on' : 'off';
   await context.settings.update(0, { enabled: true }, (name) => name);
-  return true;
+  return 'turned on';
 }

@@ -8,21 +8,36 @@ import { print, printReady, runCommand, serviceCommand } from '../shared/command
 import { ConfigError, type Sources } from '../shared/config.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
-import { startEmbedded } from './embedded.ts';
+import { unreachable } from '../shared/unreachable.ts';
+import { type CodeMode, startEmbedded } from './embedded.ts';
 
 async function serve(config: CodeRunConfig): Promise<void> {
   const log = createLog({ service: 'embedded', level: config.logLevel });
   const embedded = await startEmbedded(config, sandboxEnvironment(config.logLevel), log);
   const { grpcAddress, httpAddress } = embedded.codeRun;
-  const { sandboxAddress, turnedOn, enabled } = embedded;
+  const { sandboxAddress, codeMode, whenKnown } = embedded;
   const { locked, missing } = embedded.lock;
-  const ready = { grpcAddress, httpAddress, sandboxAddress, locked, missing, codeMode: enabled };
+  const ready = { grpcAddress, httpAddress, sandboxAddress, locked, missing };
+  const json = command.opts()['json'] === true;
   // Heard before anyone is told that it listens: who is told may stop it at once.
   const told = untilToldToStop();
-  if (command.opts()['json'] === true) printReady(ready);
-  else print(greeting(ready, turnedOn));
-  await told;
-  await embedded.stop();
+  if (json) printReady({ ...ready, store: codeMode !== undefined, codeMode: isOn(codeMode) });
+  else print(greeting(ready, codeMode));
+  if (codeMode === undefined && !json) {
+    whenKnown.then(
+      (known) => print(codeModeLine(known)),
+      (error: unknown) => log.warn({ err: error }, 'whether Code Mode is on is not known'),
+    );
+  }
+  try {
+    await Promise.race([told, embedded.codeRun.failed]);
+  } finally {
+    await embedded.stop();
+  }
+}
+
+function isOn(codeMode: CodeMode | undefined): boolean {
+  return codeMode === 'on' || codeMode === 'turned on';
 }
 
 /** A person reads this terminal: only what matters is logged, unless asked for. */
@@ -54,21 +69,32 @@ function greeting(
     readonly sandboxAddress: string;
     readonly locked: boolean;
     readonly missing: readonly string[];
-    readonly codeMode: boolean;
   },
-  turnedOn: boolean,
+  codeMode: CodeMode | undefined,
 ): string {
-  const codeMode = turnedOn
-    ? 'Code Mode was never set; this start turned it on.'
-    : `Code Mode is ${ready.codeMode ? 'on' : 'off: turn it on in the settings'}.`;
   return [
     `gRPC     ${ready.grpcAddress}`,
     `HTTP     ${ready.httpAddress === undefined ? 'off' : `http://${ready.httpAddress}`}`,
     `Sandbox  ${ready.sandboxAddress}`,
     `Lock     ${ready.locked ? 'locked' : `not locked, for want of ${ready.missing.join(', ')}`}`,
-    codeMode,
+    codeModeLine(codeMode),
     'Everyone on this machine may use it; nobody else can reach it. Ctrl-C stops it.',
   ].join('\n');
+}
+
+function codeModeLine(codeMode: CodeMode | undefined): string {
+  switch (codeMode) {
+    case undefined:
+      return 'The store does not answer yet: nothing runs until it does.';
+    case 'turned on':
+      return 'Code Mode was never set; this start turned it on.';
+    case 'on':
+      return 'Code Mode is on.';
+    case 'off':
+      return 'Code Mode is off: turn it on in the settings.';
+    default:
+      return unreachable(codeMode);
+  }
 }
 
 const command = serviceCommand({

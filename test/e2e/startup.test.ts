@@ -27,21 +27,23 @@ describe.runIf(mongoAvailable('services that start before their store'))('CodeRu
       CODE_RUN_HTTP_ADDRESS: '127.0.0.1:0',
       CODE_RUN_SANDBOX_ADDRESS: `127.0.0.1:${sandboxPort}`,
     });
-    const ready = codeRun.ready();
     let server: MongoServer | undefined;
     let sandbox: Service | undefined;
     try {
+      const { grpcAddress, httpAddress } = await codeRun.ready();
+      const readiness = async () =>
+        (await (await fetch(`http://${httpAddress}/readyz`)).json()) as { store: boolean; missing: string[] };
+      expect(await readiness()).toMatchObject({ missing: ['store', 'sandbox'] });
       await until(() => codeRun.stderr.includes('the store does not answer'));
       server = await MongoServer.start(program, join(folder.path, 'mongo'), storePort);
-      const { grpcAddress, httpAddress } = await ready;
-      const readiness = async () => (await fetch(`http://${httpAddress}/readyz`)).status;
-      expect(await readiness()).toBe(503);
+      await until(async () => (await readiness()).store);
+      expect(await readiness()).toMatchObject({ missing: ['sandbox'] });
       sandbox = new Service('services/sandbox/main.ts', {
         SANDBOX_LISTEN: `127.0.0.1:${sandboxPort}`,
         SANDBOX_LOCK: 'development',
       });
       await sandbox.ready();
-      await until(async () => (await readiness()) === 200);
+      await until(async () => (await readiness()).missing.length === 0);
       const set = new Service('services/code-run/main.ts', { ...keys, ...store }, [
         'settings',
         'set',

@@ -143,7 +143,11 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
   test('while the server is away a new run fails at once and a running one goes on when it is back', async () => {
     const states: string[] = [];
     const patience = { ...patienceDefault, probeMs: 60_000 };
-    const patient: CodeRunStore = new PatientStore(store, patience, (state) => states.push(state));
+    const patient: CodeRunStore = new PatientStore(
+      () => store,
+      patience,
+      (state) => states.push(state),
+    );
     const writer = await started();
     server.gate.away = true;
     await expect(patient.create(newRun(), claimBy('a'))).rejects.toBeInstanceOf(StoreUnavailable);
@@ -158,7 +162,7 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
   });
 
   test('a running one fails when the server stays away for longer than the bound', async () => {
-    const patient = new PatientStore(store, { ...patienceDefault, waitMs: 100 });
+    const patient = new PatientStore(() => store, { ...patienceDefault, waitMs: 100 });
     const writer = await started();
     server.gate.away = true;
     await expect(patient.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
@@ -169,7 +173,7 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
     await server.kill();
     await expect(store.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
     await server.restart();
-    const patient = new PatientStore(store, patienceDefault);
+    const patient = new PatientStore(() => store, patienceDefault);
     await patient.append(writer, 1, [settled(0)], 0, t0);
     expect(await store.journal(writer.runId)).toStrictEqual([called(0), settled(0)]);
   });

@@ -4,6 +4,7 @@
  */
 import type { KeyKeeper } from '../crypto/keys.ts';
 import { type CodeRunStore, type KeyRotation, StoreUnusable, StoreUrlInvalid } from './contract.ts';
+import { type OpeningParts, OpeningStore } from './opening.ts';
 import { PatientStore, patienceDefault } from './patient-store.ts';
 import type { RowStore } from './rows.ts';
 import { SealedStore } from './sealed-store.ts';
@@ -13,7 +14,6 @@ export { StoreUnusable, StoreUrlInvalid };
 
 export interface StoreOptions {
   readonly url: string;
-  /** Asked for once the database is open: a start that fails there makes no key. */
   readonly openKeys: () => Promise<KeyKeeper>;
   /** SQLite only: what an acknowledged write survives, see SqliteOptions. Default: power. */
   readonly sqliteDurability?: 'power' | 'process';
@@ -21,22 +21,49 @@ export interface StoreOptions {
   readonly onUnreadable?: (runId: string, message: string) => void;
 }
 
+/** One try, for who cannot go on without. A database that is away is StoreUnavailable. */
 export async function openStore(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
-  const { openKeys, onUnreadable } = options;
+  const store = await openSealed(options);
+  return new PatientStore(() => store, patienceDefault);
+}
+
+export interface StoreInTime {
+  /** To be used at once: away until it was opened. */
+  readonly store: CodeRunStore & KeyRotation;
+  readonly opening: OpeningStore;
+}
+
+/** Tries until the database is there; `open` is one try, by `openSealed`. */
+export function openStoreInTime(parts: OpeningParts): StoreInTime {
+  const opening = new OpeningStore(parts);
+  return { opening, store: new PatientStore(() => opening.store, patienceDefault) };
+}
+
+/**
+ * The store without its patience. A start that fails at a file makes no key, so there the keys come last; with a
+ * database that instances share no key is ever made, and a mistake in them is told before it is waited for.
+ */
+export async function openSealed(options: StoreOptions): Promise<CodeRunStore & KeyRotation> {
+  const { url, openKeys, onUnreadable } = options;
+  const early = isSqlite(url) ? undefined : await openKeys();
   const rows = await openRows(options);
   try {
-    const keys = await openKeys();
-    const sealed = new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
-    return new PatientStore(sealed, patienceDefault);
+    const keys = early ?? (await openKeys());
+    return new SealedStore({ rows, keys, ...(onUnreadable && { onUnreadable }) });
   } catch (error) {
     await rows.close();
     throw error;
   }
 }
 
+function isSqlite(url: string): boolean {
+  return url.startsWith('sqlite:');
+}
+
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
-    return new SqliteRows({ path: url.slice('sqlite:'.length), durability: sqliteDurability });
+  const path = isSqlite(url) ? url.slice('sqlite:'.length) : '';
+  if (path !== '') {
+    return new SqliteRows({ path, durability: sqliteDurability });
   }
   if (/^mongodb(\+srv)?:\/\//.test(url)) {
     // The driver takes as long to load as all the rest of the store: only where it is used.

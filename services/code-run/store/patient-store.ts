@@ -3,8 +3,8 @@
  * allows it) until the store is back or the bound has passed; whatever begins something new fails at once.
  *
  * P1  A repeated write keeps its arguments, and nothing else of that writer is written before it (S7).
- * P2  While the store is known to be away, `create` and `claim` fail without asking it, but for one try a
- *     second that may find it back.
+ * P2  While the store is known to be away, whatever begins something or only reads fails without asking it, but
+ *     for one try a second that may find it back. `ping` always asks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
@@ -32,16 +32,18 @@ export interface Patience {
 
 export const patienceDefault: Patience = { waitMs: 15_000, pauseMs: 25, pauseMsMax: 1_000, probeMs: 1_000 };
 
+type Work<T> = (store: CodeRunStore & KeyRotation) => Promise<T>;
+
 export class PatientStore implements CodeRunStore, KeyRotation {
-  readonly #store: CodeRunStore & KeyRotation;
+  readonly #store: () => CodeRunStore & KeyRotation;
   readonly #patience: Patience;
   readonly #onState: (state: 'up' | 'away') => void;
   #state: 'up' | 'away' = 'up';
   #probedAtMs = 0;
 
-  /** `onState` is told each change between up and away. */
+  /** `store` throws StoreUnavailable while there is none. `onState` is told each change between up and away. */
   constructor(
-    store: CodeRunStore & KeyRotation,
+    store: () => CodeRunStore & KeyRotation,
     patience: Patience,
     onState: (state: 'up' | 'away') => void = () => {},
   ) {
@@ -51,11 +53,11 @@ export class PatientStore implements CodeRunStore, KeyRotation {
   }
 
   create(run: NewRun, claim: ClaimRequest): Promise<{ readonly created: boolean; readonly run: StoredRun }> {
-    return this.#begin(() => this.#store.create(run, claim));
+    return this.#begin((store) => store.create(run, claim));
   }
 
   claim(runId: string, claim: ClaimRequest): Promise<ClaimResult> {
-    return this.#begin(() => this.#store.claim(runId, claim));
+    return this.#begin((store) => store.claim(runId, claim));
   }
 
   append(
@@ -65,7 +67,7 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     logLines: number,
     nowMs: number,
   ): Promise<void> {
-    return this.#goOn(() => this.#store.append(writer, length, entries, logLines, nowMs));
+    return this.#goOn((store) => store.append(writer, length, entries, logLines, nowMs));
   }
 
   wait(
@@ -75,71 +77,71 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     logLines: number,
     nowMs: number,
   ): Promise<void> {
-    return this.#goOn(() => this.#store.wait(writer, waiting, attempt, logLines, nowMs));
+    return this.#goOn((store) => store.wait(writer, waiting, attempt, logLines, nowMs));
   }
 
   release(writer: Writer, attempt: Attempt, nowMs: number): Promise<void> {
-    return this.#goOn(() => this.#store.release(writer, attempt, nowMs));
+    return this.#goOn((store) => store.release(writer, attempt, nowMs));
   }
 
   finish(writer: Writer, result: RunResult, attempt: Attempt, nowMs: number): Promise<StoredRun> {
-    return this.#goOn(() => this.#store.finish(writer, result, attempt, nowMs));
+    return this.#goOn((store) => store.finish(writer, result, attempt, nowMs));
   }
 
   /** Not repeated here: whoever renews does so in time, and knows when the lease is over. */
   renew(writer: Writer, expiresAtMs: number): Promise<void> {
-    return this.#once(() => this.#store.renew(writer, expiresAtMs));
+    return this.#once((store) => store.renew(writer, expiresAtMs));
   }
 
   cancel(runId: string, nowMs: number): Promise<StoredRun | undefined> {
-    return this.#once(() => this.#store.cancel(runId, nowMs));
+    return this.#begin((store) => store.cancel(runId, nowMs));
   }
 
   get(runId: string): Promise<StoredRun | undefined> {
-    return this.#once(() => this.#store.get(runId));
+    return this.#begin((store) => store.get(runId));
   }
 
   journal(runId: string): Promise<readonly JournalEntry[]> {
-    return this.#once(() => this.#store.journal(runId));
+    return this.#begin((store) => store.journal(runId));
   }
 
   list(session: string, pageSize: number, pageToken?: string): Promise<Page> {
-    return this.#once(() => this.#store.list(session, pageSize, pageToken));
+    return this.#begin((store) => store.list(session, pageSize, pageToken));
   }
 
   deleteSession(session: string): Promise<number> {
-    return this.#once(() => this.#store.deleteSession(session));
+    return this.#begin((store) => store.deleteSession(session));
   }
 
   purge(beforeMs: number): Promise<number> {
-    return this.#once(() => this.#store.purge(beforeMs));
+    return this.#begin((store) => store.purge(beforeMs));
   }
 
   abandoned(beforeMs: number, max: number): Promise<readonly string[]> {
-    return this.#once(() => this.#store.abandoned(beforeMs, max));
+    return this.#begin((store) => store.abandoned(beforeMs, max));
   }
 
   settings(): Promise<PlatformSettings> {
-    return this.#once(() => this.#store.settings());
+    return this.#begin((store) => store.settings());
   }
 
   replaceSettings(next: PlatformSettings): Promise<boolean> {
-    return this.#once(() => this.#store.replaceSettings(next));
+    return this.#begin((store) => store.replaceSettings(next));
   }
 
   rotate(signal?: AbortSignal): Promise<RotationReport> {
-    return this.#once(() => this.#store.rotate(signal));
+    return this.#begin((store) => store.rotate(signal));
   }
 
   ping(): Promise<void> {
-    return this.#once(() => this.#store.ping());
+    return this.#once((store) => store.ping());
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
+  async close(): Promise<void> {
+    await this.#store().close();
   }
 
-  async #begin<T>(work: () => Promise<T>): Promise<T> {
+  async #begin<T>(work: Work<T>): Promise<T> {
     const nowMs = performance.now();
     if (this.#state === 'away' && nowMs - this.#probedAtMs < this.#patience.probeMs) {
       throw new StoreUnavailable('the store is away');
@@ -148,7 +150,7 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     return this.#once(work);
   }
 
-  async #goOn<T>(work: () => Promise<T>): Promise<T> {
+  async #goOn<T>(work: Work<T>): Promise<T> {
     const { waitMs, pauseMs, pauseMsMax } = this.#patience;
     const untilMs = performance.now() + waitMs;
     for (let pause = pauseMs; ; pause = Math.min(pause * 2, pauseMsMax)) {
@@ -163,9 +165,10 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     }
   }
 
-  async #once<T>(work: () => Promise<T>): Promise<T> {
+  async #once<T>(work: Work<T>): Promise<T> {
+    const store = this.#store(); // While there is none, nothing is asked, and nothing learnt of it.
     try {
-      const done = await work();
+      const done = await work(store);
       this.#is('up');
       return done;
     } catch (error) {

@@ -9,10 +9,11 @@ export interface OperationDeps {
 }
 
 export function addOperations(http: FastifyInstance, { metrics, ready }: OperationDeps): void {
-  http.get('/healthz', (_request, reply) => reply.send({ alive: true }));
+  http.get('/livez', (_request, reply) => reply.send({ alive: true }));
   http.get('/readyz', (_request, reply) => {
     const seen = ready();
-    return reply.code(seen.store && seen.sandbox ? 200 : 503).send(seen);
+    const missing = (['store', 'sandbox'] as const).filter((part) => !seen[part]);
+    return reply.code(missing.length === 0 ? 200 : 503).send({ ...seen, missing });
   });
   http.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 }

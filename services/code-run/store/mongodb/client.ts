@@ -52,6 +52,11 @@ export function mongoClient(url: string): { readonly client: MongoClient; readon
   return { client, database: named === undefined ? databaseNameDefault : decodeURIComponent(named) };
 }
 
+/** As the driver has read them from the URL: no user, no password. */
+export function hostsOf({ options }: MongoClient): string {
+  return options.srvHost ?? options.hosts.join(',');
+}
+
 /** The driver's message names what is wrong; it quotes options, never the password. */
 function parsed(url: string, options: MongoClientOptions): MongoClient {
   try {

@@ -29,7 +29,16 @@ export function unavailable(error: unknown): unknown {
 }
 
 /** Why the store did not open. A server that cannot be reached is away; one that refuses us stays so. */
-export function notOpened(error: unknown): unknown {
+export function notOpened(error: unknown, hosts: string): unknown {
+  const sorted = refused(error);
+  return sorted instanceof StoreUnavailable
+    ? new StoreUnavailable(`names ${hosts}, which cannot be used now: ${sorted.message}`, {
+        cause: sorted.cause,
+      })
+    : sorted;
+}
+
+function refused(error: unknown): unknown {
   const cause = error instanceof StoreUnavailable ? error.cause : error;
   if (cause instanceof MongoServerError) {
     const why = refusals.get(Number(cause.code));

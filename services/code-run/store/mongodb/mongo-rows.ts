@@ -19,7 +19,7 @@ import type {
   RunRowChange,
   RunRowExpectation,
 } from '../rows.ts';
-import { mongoClient } from './client.ts';
+import { hostsOf, mongoClient } from './client.ts';
 import {
   type BatchDocument,
   batchDocument,
@@ -73,7 +73,7 @@ export class MongoRows implements RowStore {
       return rows;
     } catch (error) {
       await client.close();
-      throw notOpened(error);
+      throw notOpened(error, hostsOf(client));
     }
   }
 
