@@ -14,7 +14,7 @@ import { startCodeRun } from '../../services/code-run/server.ts';
 import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
-import { silentLog } from '../../services/shared/log.ts';
+import { type Log, silentLog } from '../../services/shared/log.ts';
 import { Certificates } from '../../services/shared/tls.ts';
 import { Authority, type Pem, writePem } from './certificates.ts';
 import { completed, play, start } from './core.ts';
@@ -178,8 +178,9 @@ test('the HTTP port asks for the same certificates', async () => {
 test('renewed certificates are shown to new connections, and broken ones leave what was there', async () => {
   const first = await authority.issue('server');
   const paths = writePem(folder.path, 'server', first);
-  const names = ['X_TLS_CERT_FILE'];
-  const certificates = new Certificates({ ...paths, ca: undefined }, 20, names, silentLog);
+  const refused = Promise.withResolvers<void>();
+  const log: Log = { ...silentLog, warn: () => refused.resolve() };
+  const certificates = new Certificates({ ...paths, ca: undefined }, 20, ['X_TLS_CERT_FILE'], log);
   cleanups.push(() => certificates.close());
   const changed = () =>
     new Promise<string>((resolve) => certificates.onChange(({ cert }) => resolve(cert.toString())));
@@ -188,7 +189,7 @@ test('renewed certificates are shown to new connections, and broken ones leave w
   const second = await authority.issue('server');
   const renewal = changed();
   writeFileSync(paths.cert, second.cert); // For a moment certificate and key do not fit each other.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await refused.promise;
   expect(certificates.current.cert.toString()).toBe(first.cert);
   writeFileSync(paths.key, second.key);
   expect(await renewal).toBe(second.cert);

@@ -4,31 +4,70 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { journalVersion } from '../../services/code-run/core/model.ts';
-import type { PerformCall } from '../../services/code-run/runner/contract.ts';
+import type {
+  PerformCall,
+  Sandbox,
+  SandboxAttempt,
+  SandboxEvent,
+  SandboxJob,
+} from '../../services/code-run/runner/contract.ts';
 import { bindings, runnerOn, Stream, startOf } from '../runner/parts.ts';
 import { startRealSandbox } from '../runner/real-sandbox.ts';
 import { Chance } from '../sim/world.ts';
 import { type Golden, goldenFolder } from './golden.ts';
 import { answerTo, programs } from './programs.ts';
 
-const sandbox = await startRealSandbox();
-for (const [at, [name, code]] of Object.entries(programs).entries()) {
-  const file = path.join(goldenFolder, `${name}.json`);
-  if (existsSync(file)) continue;
-  writeFileSync(file, `${JSON.stringify(await record(code, new Chance(at)), null, 2)}\n`);
+/** A sandbox that tells when its program has come to rest. */
+class Rests implements Sandbox {
+  readonly #inner: Sandbox;
+  #issued = 0;
+  #restedAfter = -1;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(inner: Sandbox) {
+    this.#inner = inner;
+  }
+
+  execute(job: SandboxJob): SandboxAttempt {
+    const attempt = this.#inner.execute(job);
+    return {
+      events: this.#watch(attempt.events),
+      deliver: (outcomes) => attempt.deliver(outcomes),
+      kill: () => attempt.kill(),
+    };
+  }
+
+  /** Resolves when the program rests after `answered` outcomes, and has issued `issued` calls. */
+  async reached(answered: number, issued: number): Promise<'rest'> {
+    while (this.#restedAfter !== answered || this.#issued !== issued) await this.#changed.promise;
+    return 'rest';
+  }
+
+  async *#watch(events: AsyncIterable<SandboxEvent>): AsyncGenerator<SandboxEvent, void, void> {
+    for await (const event of events) {
+      yield event;
+      if (event.tag !== 'Step') continue;
+      this.#issued += event.calls.length;
+      if (event.atRest) this.#restedAfter = event.delivered;
+      this.#changed.resolve();
+      this.#changed = Promise.withResolvers();
+    }
+  }
 }
-await sandbox.stop();
 
 /** Answers one of the open calls, any one, when the program has come to rest. */
 async function record(code: string, chance: Chance): Promise<Golden> {
-  const { runner } = runnerOn({ sandbox: sandbox.client });
+  const rests = new Rests(sandbox.client);
+  const { runner } = runnerOn({ sandbox: rests });
   const stream = new Stream((outcomes, signal) => runner.start(startOf(code), outcomes, signal));
   const open: PerformCall[] = [];
+  let answered = 0;
   for (;;) {
-    const event = await Promise.race([stream.peek(), settled()]);
-    if (event === 'quiet') {
-      const [call] = open.splice(chance.below(open.length), 1);
-      if (call !== undefined) stream.answer(call.index, answerTo(call.argumentsJson));
+    const event = await Promise.race([stream.peek(), rests.reached(answered, answered + open.length)]);
+    const [call] = event === 'rest' ? open.splice(chance.below(open.length), 1) : [];
+    if (call !== undefined) {
+      answered++;
+      stream.answer(call.index, answerTo(call.argumentsJson));
       continue;
     }
     const next = await stream.next();
@@ -42,6 +81,10 @@ async function record(code: string, chance: Chance): Promise<Golden> {
   }
 }
 
-function settled(): Promise<'quiet'> {
-  return new Promise((resolve) => setTimeout(() => resolve('quiet'), 100));
+const sandbox = await startRealSandbox();
+for (const [at, [name, code]] of Object.entries(programs).entries()) {
+  const file = path.join(goldenFolder, `${name}.json`);
+  if (existsSync(file)) continue;
+  writeFileSync(file, `${JSON.stringify(await record(code, new Chance(at)), null, 2)}\n`);
 }
+await sandbox.stop();
