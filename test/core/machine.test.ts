@@ -289,7 +289,29 @@ describe('a lost sandbox', () => {
     driven.feed(begin, lost, retryDue, lost, retryDue);
     expect(driven.feed(lost)).toMatchObject([
       { tag: 'Kill' },
-      { tag: 'Finish', result: { tag: 'Failed', reason: 'Unavailable' } },
+      {
+        tag: 'Finish',
+        result: {
+          tag: 'Failed',
+          reason: 'Unavailable',
+          message: 'The sandbox was lost, 3 times in a row. Run the program again later.',
+        },
+      },
+    ]);
+  });
+
+  test('that was never reached says so', () => {
+    const unreached = { tag: 'SandboxLost', how: 'Unreached' } as const;
+    const driven = new Driven({ sandboxTriesMax: 2 });
+    driven.feed(begin, lost, retryDue);
+    expect(driven.feed(unreached)).toMatchObject([
+      {},
+      {
+        result: {
+          reason: 'Unavailable',
+          message: 'The sandbox could not be reached, 2 times in a row. Run the program again later.',
+        },
+      },
     ]);
   });
 
@@ -302,7 +324,7 @@ describe('a lost sandbox', () => {
   });
 
   test('that has no room leaves the run resumable', () => {
-    const busy = { tag: 'SandboxLost', busy: true } as const;
+    const busy = { tag: 'SandboxLost', how: 'Busy' } as const;
     const driven = new Driven({ sandboxTriesMax: 2 });
     driven.feed(begin, busy, retryDue);
     expect(tags(driven.feed(busy))).toEqual(['Kill', 'Release']);

@@ -99,7 +99,7 @@ export class Driven {
 export const begin: MachineEvent = { tag: 'Begin' };
 export const written: MachineEvent = { tag: 'Written' };
 export const cancel: MachineEvent = { tag: 'Cancel' };
-export const lost: MachineEvent = { tag: 'SandboxLost', busy: false };
+export const lost: MachineEvent = { tag: 'SandboxLost', how: 'Lost' };
 export const died: MachineEvent = { tag: 'ProcessDied' };
 export const leaseLost: MachineEvent = { tag: 'LeaseLost' };
 export const stop: MachineEvent = { tag: 'Stop', why: 'CoreLost' };

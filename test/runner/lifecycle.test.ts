@@ -8,7 +8,17 @@ import { AppError } from '../../services/shared/errors.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import type { SimSandbox } from '../sim/sandbox.ts';
 import { ManualClock } from './manual-clock.ts';
-import { completed, play, reported, resumeOf, runnerOn, Stream, startOf, type TestParts } from './parts.ts';
+import {
+  completed,
+  keptLog,
+  play,
+  reported,
+  resumeOf,
+  runnerOn,
+  Stream,
+  startOf,
+  type TestParts,
+} from './parts.ts';
 
 const oneCall = 'console.log("before"); return await apps.notes.read({});';
 
@@ -258,6 +268,19 @@ describe('cancel', () => {
     const events = await stream.rest();
     expect(resultOf(events[0])).toMatchObject({ tag: 'Cancelled' });
     expect((one.sandbox as SimSandbox).attempts.every(({ over }) => over)).toBe(true);
+  });
+
+  test('from another instance is noticed at the next write, which is nothing to warn of', async () => {
+    const { log, lines } = keptLog();
+    const { one, other } = twoInstances({ log });
+    const stream = starting(one.runner);
+    const id = await begun(stream);
+    await other.runner.cancel(id);
+    stream.answer(0, { tag: 'Completed', valueJson: '1' });
+    expect(resultOf((await stream.rest()).at(-1))).toMatchObject({ tag: 'Cancelled' });
+    expect(lines).toEqual([
+      { level: 'info', fields: { write: 'Append' }, message: 'the run was ended or taken over' },
+    ]);
   });
 
   test('gives a final run as it is, and nothing where there is none', async () => {

@@ -15,7 +15,7 @@ import { Runner } from '../../services/code-run/runner/runner.ts';
 import type { RunnerSettings } from '../../services/code-run/runner/settings.ts';
 import { runnerDefaults } from '../../services/code-run/runner/settings.ts';
 import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
-import { silentLog } from '../../services/shared/log.ts';
+import { type Log, silentLog } from '../../services/shared/log.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import { SimSandbox } from '../sim/sandbox.ts';
 
@@ -49,13 +49,35 @@ export interface TestParts {
   readonly sandbox?: Sandbox;
   readonly settings?: Partial<RunnerSettings>;
   readonly clock?: Clock;
+  readonly log?: Log;
 }
 
 export function runnerOn(given: TestParts = {}) {
   const { store = new MemoryStore(), sandbox = new SimSandbox(), clock = systemClock } = given;
   const settings: RunnerSettings = { ...runnerDefaults, instance: 'one', ...given.settings };
-  const parts = { store, sandbox, clock, settings, log: silentLog };
+  const parts = { store, sandbox, clock, settings, log: given.log ?? silentLog };
   return { ...parts, runner: new Runner(parts) };
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): { readonly log: Log; readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const at = (level: LogLine['level']) => (fields: LogLine['fields'], message: string) =>
+    void lines.push({ level, fields, message });
+  const log: Log = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => log,
+  };
+  return { log, lines };
 }
 
 /** One stream that a test holds in its hands. */

@@ -2,7 +2,7 @@ import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SandboxClient, sandboxClientDefaults } from '../../services/code-run/runner/sandbox-client.ts';
 import { descendants } from '../sandbox/processes.ts';
-import { completed, play, resumeOf, runnerOn, startOf } from './parts.ts';
+import { completed, keptLog, play, resumeOf, runnerOn, startOf } from './parts.ts';
 import { type RealSandbox, startRealSandbox } from './real-sandbox.ts';
 
 describe('runner on a real sandbox', () => {
@@ -72,7 +72,8 @@ describe('runner on a real sandbox', () => {
   });
 
   test('a program whose process dies is run once more, and then no more', async () => {
-    const { runner } = runnerOn({ sandbox: sandbox.client, settings: { sandboxRetryMs: 1 } });
+    const { log, lines } = keptLog();
+    const { runner } = runnerOn({ sandbox: sandbox.client, settings: { sandboxRetryMs: 1 }, log });
     // This process serves the sandbox: all below it are its processes, made again when they are gone.
     const killAll = () => {
       for (const pid of descendants(process.pid)) process.kill(pid, 'SIGKILL');
@@ -89,21 +90,49 @@ describe('runner on a real sandbox', () => {
     expect(last).toMatchObject({
       record: { run: { result: { reason: 'Error', message: expect.stringContaining('died twice') } } },
     });
+    expect(lines).toMatchObject([
+      { level: 'warn', fields: { reason: expect.any(String) }, message: 'sandbox lost' },
+      { level: 'warn', fields: { reason: expect.any(String) }, message: 'sandbox lost' },
+    ]);
   });
 
-  test('a sandbox that is not there makes the run Failed / Unavailable after a few tries', async () => {
+  test('a sandbox that is not there makes the run Failed / Unavailable after a few tries, a line each', async () => {
     const client = new SandboxClient(
       { address: 'unix:/nowhere/at/all', ...sandboxClientDefaults },
       credentials.createInsecure(),
     );
-    const { runner } = runnerOn({ sandbox: client, settings: { sandboxRetryMs: 1 } });
+    const { log, lines } = keptLog();
+    const { runner } = runnerOn({
+      sandbox: client,
+      settings: { sandboxRetryMs: 1, sandboxTriesMax: 3 },
+      log,
+    });
     const { last } = await play(
       (outcomes, signal) => runner.start(startOf('return 1'), outcomes, signal),
       () => undefined,
     );
     client.close();
     expect(last).toMatchObject({
-      record: { run: { status: 'Failed', result: { reason: 'Unavailable' } } },
+      record: {
+        run: {
+          status: 'Failed',
+          result: {
+            reason: 'Unavailable',
+            message: 'The sandbox could not be reached, 3 times in a row. Run the program again later.',
+          },
+        },
+      },
     });
+    expect(lines).toEqual(
+      new Array(3).fill({
+        level: 'warn',
+        fields: {
+          reason: expect.stringMatching(
+            /^The sandbox at unix:\/nowhere\/at\/all could not be reached: .*ENOENT/,
+          ),
+        },
+        message: 'sandbox lost',
+      }),
+    );
   });
 });

@@ -78,7 +78,7 @@ export class SimAttempt implements SandboxAttempt {
   lose(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#queue.close({ error: new AppError('UNAVAILABLE', 'the connection is gone') });
+    this.#queue.close({ error: new AppError('ABORTED', 'the connection is gone') });
   }
 
   /** The program's process is gone. */

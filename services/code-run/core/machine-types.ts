@@ -50,14 +50,16 @@ export type Ending =
   | { readonly tag: 'LeaseLost' }
   | { readonly tag: 'Stopped'; readonly why: StopReason };
 
+/** Busy: it had no room. Unreached: it never answered. Lost: it answered, and then its connection ended. */
+export type SandboxLoss = 'Busy' | 'Unreached' | 'Lost';
+
 export type MachineEvent =
   | { readonly tag: 'Begin' }
   // From the sandbox that the last Execute started; nothing of an earlier one.
   | { readonly tag: 'SandboxStarted'; readonly fingerprint: string }
   | ({ readonly tag: 'SandboxStep'; readonly logs: readonly LogLine[] } & Step)
   | { readonly tag: 'SandboxEnded'; readonly end: ProgramEnd }
-  /** Not reached, or its connection lost. Busy: it had no room. */
-  | { readonly tag: 'SandboxLost'; readonly busy: boolean }
+  | { readonly tag: 'SandboxLost'; readonly how: SandboxLoss }
   /** The sandbox is well, and the process of the program, which had begun, died through no known fault of it. */
   | { readonly tag: 'ProcessDied' }
   | { readonly tag: 'RetryDue' }
@@ -103,7 +105,7 @@ export type Effect =
 /** What follows a journal write that is under way. */
 export type AfterWrite =
   | { readonly tag: 'GoOn' }
-  | { readonly tag: 'Retry'; readonly busy: boolean }
+  | { readonly tag: 'Retry'; readonly how: SandboxLoss }
   | { readonly tag: 'Finish'; readonly result: RunResult }
   | { readonly tag: 'Release'; readonly why: StopReason };
 

@@ -26,6 +26,7 @@ import type {
   MachineEvent,
   MachineJob,
   Phase,
+  SandboxLoss,
   StopReason,
   WriteFailure,
 } from './machine-types.ts';
@@ -129,7 +130,7 @@ export class Machine {
       case 'end':
         return this.#end((event as EventOf<'SandboxEnded'>).end);
       case 'lost':
-        return this.#lost((event as EventOf<'SandboxLost'>).busy);
+        return this.#lost((event as EventOf<'SandboxLost'>).how);
       case 'died':
         return this.#processDied();
       case 'committed':
@@ -203,28 +204,29 @@ export class Machine {
     return this.#finish(resultOf(end, this.#job.limits, this.#log.lines));
   }
 
-  #lost(busy: boolean): Phase {
+  #lost(how: SandboxLoss): Phase {
     const phase = this.#phase;
-    if (phase.tag !== 'Writing') return this.#retry(busy);
-    return phase.after.tag === 'GoOn' ? { ...phase, after: { tag: 'Retry', busy } } : phase;
+    if (phase.tag !== 'Writing') return this.#retry(how);
+    return phase.after.tag === 'GoOn' ? { ...phase, after: { tag: 'Retry', how } } : phase;
   }
 
   /** Once may be chance. Twice in an attempt, with fresh processes, is most likely the program. */
   #processDied(): Phase {
     if (this.#died) return this.#finish(failed('Error', diedText, nowhere, this.#log.lines));
     this.#died = true;
-    return this.#lost(false);
+    return this.#lost('Lost');
   }
 
-  #retry(busy: boolean): Phase {
+  #retry(how: SandboxLoss): Phase {
     this.#kill();
     this.#tries += 1;
     if (this.#tries < this.#job.sandboxTriesMax) {
       this.#effects.push({ tag: 'RetryLater', tries: this.#tries });
       return { tag: 'BackingOff' };
     }
-    if (busy) return this.#releaseNow('SandboxBusy');
-    const message = `The sandbox was lost ${this.#tries} times in a row. Run the program again later.`;
+    if (how === 'Busy') return this.#releaseNow('SandboxBusy');
+    const what = how === 'Unreached' ? 'could not be reached' : 'was lost';
+    const message = `The sandbox ${what}, ${this.#tries} times in a row. Run the program again later.`;
     return this.#finishNow(unavailableResult(message, this.#log.lines));
   }
 
@@ -299,7 +301,7 @@ export class Machine {
         return this.#releaseNow(after.why);
       case 'Retry':
         this.#send();
-        return this.#retry(after.busy);
+        return this.#retry(after.how);
       case 'GoOn':
         this.#send();
         return settled === undefined ? this.#atRest([]) : this.#deliver(settled);

@@ -6,6 +6,7 @@
  * A3  The stream ends after the last write is known, and exactly once.
  */
 import assert from 'node:assert/strict';
+import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { Machine } from '../core/machine.ts';
@@ -241,7 +242,9 @@ export class Attempt {
 
   #writeFailed(effect: WriteEffect, error: unknown): void {
     const cause = error instanceof LeaseLost ? 'LeaseLost' : 'StoreUnavailable';
-    this.#log.warn({ write: effect.tag, err: error }, `write failed: ${cause}`);
+    // A cancel ends the claim, and so does another attempt that takes over a run left alone: both are ordinary.
+    if (cause === 'LeaseLost') this.#log.info({ write: effect.tag }, 'the run was ended or taken over');
+    else this.#log.warn({ write: effect.tag, err: error }, 'the store cannot write');
     this.#dispatch({ tag: 'WriteFailed', cause });
   }
 
@@ -286,10 +289,15 @@ export class Attempt {
           memoryBytes: Math.max(before.memoryBytes, memoryBytes),
         };
       },
-      lost: (error) => this.#log.warn({ err: error }, 'sandbox lost'),
+      lost: (error) => this.#logLoss(error),
     });
     this.#session = session;
     session.begin(outcomes);
+  }
+
+  /** An expected loss is one line; anything else is our own mistake, and its stack is needed. */
+  #logLoss(error: unknown): void {
+    this.#log.warn(error instanceof AppError ? { reason: error.message } : { err: error }, 'sandbox lost');
   }
 
   #costs(endedAtMs: number): AttemptCost {

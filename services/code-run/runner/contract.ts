@@ -149,6 +149,6 @@ export interface SandboxAttempt {
 }
 
 export interface Sandbox {
-  /** Throws AppError RESOURCE_EXHAUSTED or UNAVAILABLE from the first event. */
+  /** Events throw AppError: RESOURCE_EXHAUSTED (no room), UNAVAILABLE (not reached), ABORTED (reached, then lost). */
   execute(job: SandboxJob): SandboxAttempt;
 }

@@ -42,16 +42,18 @@ type Request = MessageInitShape<typeof ExecuteRequestSchema>;
 type ExecuteCall = BidiCall<Request, ExecuteResponse>;
 
 export class SandboxClient implements Sandbox {
+  readonly #address: string;
   readonly #channel: Channel;
   readonly #service: ServiceClient<typeof SandboxService>;
 
   constructor(settings: SandboxClientSettings, credentials: ChannelCredentials) {
+    this.#address = settings.address;
     this.#channel = openChannel(settings.address, credentials, channelOptions(settings));
     this.#service = createClient(SandboxService, this.#channel);
   }
 
   execute(job: SandboxJob): SandboxAttempt {
-    return new RemoteAttempt(this.#service.execute(), job);
+    return new RemoteAttempt(this.#service.execute(), job, this.#address);
   }
 
   /** How the sandbox is. Throws RpcError if it does not answer in time. */
@@ -81,9 +83,9 @@ class RemoteAttempt implements SandboxAttempt {
   readonly events: AsyncIterable<SandboxEvent>;
   readonly #call: ExecuteCall;
 
-  constructor(call: ExecuteCall, job: SandboxJob) {
+  constructor(call: ExecuteCall, job: SandboxJob, address: string) {
     this.#call = call;
-    this.events = eventsOf(call);
+    this.events = eventsOf(call, address);
     void call.send({ message: { case: 'job', value: toJob(job) } });
   }
 
@@ -96,18 +98,28 @@ class RemoteAttempt implements SandboxAttempt {
   }
 }
 
-async function* eventsOf(call: ExecuteCall): AsyncGenerator<SandboxEvent, void, void> {
+async function* eventsOf(call: ExecuteCall, address: string): AsyncGenerator<SandboxEvent, void, void> {
+  let reached = false;
   try {
-    for await (const response of call.responses) yield* toEvents(response);
+    for await (const response of call.responses) {
+      reached = true;
+      yield* toEvents(response);
+    }
   } catch (error) {
-    throw toAppError(error);
+    throw error instanceof RpcError ? toAppError(error, address, reached) : error;
   }
 }
 
 /** No room, or not there: whatever else a sandbox answers is not the caller's to mend either. */
-function toAppError(cause: unknown): unknown {
-  if (!(cause instanceof RpcError)) return cause;
-  return cause.code === 'RESOURCE_EXHAUSTED'
-    ? new AppError('RESOURCE_EXHAUSTED', 'Every sandbox is busy.', { cause, retryable: true })
-    : new AppError('UNAVAILABLE', `The sandbox ended the attempt: ${cause.code} ${cause.message}`, { cause });
+function toAppError(cause: RpcError, address: string, reached: boolean): AppError {
+  const { code, message } = cause;
+  if (code === 'RESOURCE_EXHAUSTED') {
+    return new AppError('RESOURCE_EXHAUSTED', `The sandbox at ${address} is busy.`, {
+      cause,
+      retryable: true,
+    });
+  }
+  return code === 'UNAVAILABLE' && !reached
+    ? new AppError('UNAVAILABLE', `The sandbox at ${address} could not be reached: ${message}`, { cause })
+    : new AppError('ABORTED', `The sandbox at ${address} ended the attempt: ${code} ${message}`, { cause });
 }

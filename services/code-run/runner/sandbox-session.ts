@@ -2,7 +2,7 @@
 import { AppError } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
 import type { SettledEntry } from '../core/ledger.ts';
-import type { MachineEvent } from '../core/machine-types.ts';
+import type { MachineEvent, SandboxLoss } from '../core/machine-types.ts';
 import type { StoredRun } from '../core/model.ts';
 import type {
   DeliveredOutcome,
@@ -65,7 +65,7 @@ export class SandboxSession {
         if (event.tag === 'Step') this.#listener.cost(event.cost);
         this.#listener.event(toMachine(event));
       }
-      this.#lost(new Error('the sandbox ended its stream without an end'));
+      if (!this.#killed) this.#lost(new AppError('ABORTED', 'the sandbox ended its stream without an end'));
     } catch (error) {
       if (!this.#killed) this.#lost(error);
     }
@@ -73,7 +73,7 @@ export class SandboxSession {
 
   #end({ reason, cost, ...end }: SandboxEnd): void {
     this.#listener.cost(cost);
-    if (reason === 'Lost') this.#died(new Error(end.message));
+    if (reason === 'Lost') this.#died(new AppError('ABORTED', end.message));
     else this.#listener.event({ tag: 'SandboxEnded', end: { ...end, reason } });
   }
 
@@ -89,9 +89,14 @@ export class SandboxSession {
 
   #lost(error: unknown): void {
     this.#listener.lost(error);
-    const busy = error instanceof AppError && error.code === 'RESOURCE_EXHAUSTED';
-    this.#listener.event({ tag: 'SandboxLost', busy });
+    this.#listener.event({ tag: 'SandboxLost', how: lossOf(error) });
   }
+}
+
+function lossOf(error: unknown): SandboxLoss {
+  if (!(error instanceof AppError)) return 'Lost';
+  if (error.code === 'RESOURCE_EXHAUSTED') return 'Busy';
+  return error.code === 'UNAVAILABLE' ? 'Unreached' : 'Lost';
 }
 
 function toMachine(event: Exclude<SandboxEvent, { tag: 'End' }>): MachineEvent {
