@@ -206,6 +206,21 @@ describe('resume', () => {
     expect(record.journal.at(-1)).toMatchObject({ kind: 'Settled', operationId: 'op-7' });
   });
 
+  test('keeps the operation of a waiting call when an attempt dies in between', async () => {
+    const { one, other, clock } = twoInstances({ settings: { leaseMs: 1000, renewMs: 100_000 } });
+    const first = starting(one.runner);
+    const id = await begun(first);
+    first.outcomes.push({ ...reported(0, { tag: 'Waiting' }), operationId: 'op-7' });
+    await first.until('Waiting');
+    await resuming(one.runner, id).until('Call');
+    clock.advance(1000);
+    const third = resuming(other.runner, id);
+    await third.until('Call');
+    third.answer(0, { tag: 'Completed', valueJson: '1' });
+    const { record } = await third.until('Finished');
+    expect(record.journal.at(-1)).toMatchObject({ kind: 'Settled', operationId: 'op-7' });
+  });
+
   test('gives OutcomeUnknown to the program where the core does not know', async () => {
     const { runner } = runnerOn();
     const code =

@@ -63,7 +63,7 @@ export class MemoryStore implements CodeRunStore {
     if (row === undefined) return { tag: 'NotFound' };
     const { run } = row;
     if (isFinal(run.status) || run.lease.expiresAtMs > claim.nowMs) return { tag: 'Refused', run };
-    row.run = { ...run, status: 'Running', lease: leaseOf(claim, run.lease.epoch + 1), waiting: [] };
+    row.run = { ...run, status: 'Running', lease: leaseOf(claim, run.lease.epoch + 1) };
     return { tag: 'Claimed', run: row.run };
   }
 
@@ -114,7 +114,6 @@ export class MemoryStore implements CodeRunStore {
       ...row.run,
       status: 'Cancelled',
       result: { tag: 'Cancelled', logs: [] },
-      waiting: [],
       updatedAtMs: nowMs,
       lease: { owner: '', epoch: row.run.lease.epoch + 1, expiresAtMs: nowMs },
     };

@@ -258,7 +258,7 @@ for (const { name, available, start } of backends('the store contract')) {
       expect(await other.claim(run.id, claimBy('b', t0 + 4))).toMatchObject({ tag: 'Claimed' });
     });
 
-    test('wait gives the lease up, and the claim after it takes the waiting calls away', async () => {
+    test('wait gives the lease up, and what follows keeps the ids of the waiting calls', async () => {
       const { run, writer } = await started();
       await store.append(writer, 0, [called(0), called(1)], 0, t0);
       const waiting = [{ index: 0 }, { index: 1, operationId: 'op-1' }];
@@ -277,9 +277,19 @@ for (const { name, available, start } of backends('the store contract')) {
       const claimed = await other.claim(run.id, claimBy('b', t0 + 3));
       expect(claimed).toMatchObject({
         tag: 'Claimed',
-        run: { status: 'Running', waiting: [], journalLength: 2, logLines: 7, lease: { epoch: 2 } },
+        run: { status: 'Running', waiting, journalLength: 2, logLines: 7, lease: { epoch: 2 } },
       });
       expect(await store.get(run.id)).toStrictEqual(claimed.tag === 'Claimed' ? claimed.run : undefined);
+      // The attempt dies; the next one suspends with other calls, and the last one ends the run.
+      const third = await store.claim(run.id, claimBy('c', t0 + 60_000));
+      expect(third).toMatchObject({ run: { waiting, lease: { epoch: 3 } } });
+      const others = [{ index: 1, operationId: 'op-1' }];
+      await store.wait({ runId: run.id, epoch: 3 }, others, attempt(3), 7, t0 + 60_001);
+      await store.claim(run.id, claimBy('d', t0 + 60_002));
+      const failed = { tag: 'Failed', reason: 'Timeout', message: '', line: 0, column: 0, logs: [] } as const;
+      const ended = await store.finish({ runId: run.id, epoch: 4 }, failed, attempt(4), t0 + 60_003);
+      expect(ended).toMatchObject({ status: 'Failed', waiting: others });
+      expect(await other.get(run.id)).toStrictEqual(ended);
     });
 
     test('attempts follow each other', async () => {
@@ -358,8 +368,9 @@ for (const { name, available, start } of backends('the store contract')) {
     test('cancel ends a waiting run', async () => {
       const { run, writer } = await started();
       await store.append(writer, 0, [called(0)], 0, t0);
-      await store.wait(writer, [{ index: 0 }], attempt(), 4, t0);
-      expect(await store.cancel(run.id, t0)).toMatchObject({ status: 'Cancelled', waiting: [], logLines: 4 });
+      const waiting = [{ index: 0, operationId: 'op-0' }];
+      await store.wait(writer, waiting, attempt(), 4, t0);
+      expect(await store.cancel(run.id, t0)).toMatchObject({ status: 'Cancelled', waiting, logLines: 4 });
     });
 
     test('a race of cancel with finish ends as one of them', async () => {

@@ -171,7 +171,7 @@ function failedCallAdvice(binding: string, reason: CallFailureReason): string {
 // ---- Sections ------------------------------------------------------------------------------------
 
 function callSection({ run, journal }: RunRecord): string[] {
-  const waiting = new Set(run.waiting.map(({ index }) => index));
+  const waiting = new Set(run.status === 'Waiting' ? run.waiting.map(({ index }) => index) : []);
   const lines = callLines(journal, waiting).map((line) => indented(line));
   return lines.length === 0 ? [] : ['Calls:', ...clipLines(lines, limits.agentCallsBytesMax, 'lines')];
 }

@@ -42,7 +42,7 @@ export function callsOf(record: RunRecord): CallView[] {
     calls.set(index, {
       ...call,
       operationId: operationId ?? call.operationId,
-      outcome: { tag: 'Waiting' },
+      ...(record.run.status === 'Waiting' ? { outcome: { tag: 'Waiting' } } : {}),
     });
   }
   return [...calls.values()];

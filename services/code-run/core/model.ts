@@ -193,7 +193,7 @@ export interface StoredRun extends NewRun {
   readonly journalLength: number;
   /** Log lines that were streamed to the core. */
   readonly logLines: number;
-  /** Calls that wait; empty unless status is Waiting. */
+  /** Calls that wait, if the run does; else those that did last, for the ids that the core gave them. */
   readonly waiting: readonly WaitingCall[];
   readonly attempts: readonly Attempt[];
   readonly result?: RunResult;

@@ -17,7 +17,6 @@ import {
   isFinal,
   type RunResult,
   type StoredRun,
-  type WaitingCall,
 } from '../core/model.ts';
 import type { CodeRunStore, Writer } from '../store/contract.ts';
 import { LeaseLost } from '../store/contract.ts';
@@ -42,8 +41,6 @@ export interface AttemptParts {
 export interface AttemptStart {
   readonly run: StoredRun;
   readonly journal: Awaited<ReturnType<CodeRunStore['journal']>>;
-  /** Calls that waited before. */
-  readonly waiting: readonly WaitingCall[];
   readonly currentBindings: readonly Binding[] | undefined;
   readonly knownOutcomes: readonly ReportedOutcome[];
   readonly logLinesReceived: number;
@@ -88,7 +85,7 @@ export class Attempt {
       bindings: run.bindings,
       limits: run.limits,
       journal: start.journal,
-      waiting: start.waiting,
+      waiting: run.waiting,
       logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
       recordedFingerprint: run.attempts.findLast(({ fingerprint }) => fingerprint !== '')?.fingerprint ?? '',
       currentBindings: start.currentBindings,

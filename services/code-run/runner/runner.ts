@@ -110,7 +110,6 @@ export class Runner implements CodeRunner {
     const attempt = this.#attempt({
       run,
       journal: [],
-      waiting: [],
       currentBindings: undefined,
       knownOutcomes: [],
       logLinesReceived: 0,
@@ -142,8 +141,6 @@ export class Runner implements CodeRunner {
 
   async #claim(command: ResumeRun): Promise<Attempt> {
     const { store } = this.#parts;
-    // A claim makes the run Running, and the store forgets which calls waited.
-    const waiting = (await store.get(command.runId))?.waiting ?? [];
     const claim = await store.claim(command.runId, this.#claimRequest());
     if (claim.tag === 'NotFound') throw notFound(command.runId);
     if (claim.tag === 'Refused') throw cannotResume(claim.run);
@@ -151,7 +148,7 @@ export class Runner implements CodeRunner {
     const { run } = claim;
     try {
       const journal = await store.journal(run.id);
-      return this.#attempt({ run, journal, waiting, currentBindings, knownOutcomes, logLinesReceived });
+      return this.#attempt({ run, journal, currentBindings, knownOutcomes, logLinesReceived });
     } catch (error) {
       await this.#unclaim(run);
       throw error;

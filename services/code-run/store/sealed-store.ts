@@ -115,7 +115,6 @@ export class SealedStore implements CodeRunStore, KeyRotation {
         leaseOwner: claim.owner,
         leaseExpiresAtMs: claim.nowMs + claim.leaseMs,
         updatedAtMs: claim.nowMs,
-        waiting: '[]',
       } as const;
       const { status, epoch, leaseExpiresAtMs } = row;
       if (!(await this.#rows.changeRun(runId, { status, epoch, leaseExpiresAtMs }, change))) {
@@ -129,7 +128,6 @@ export class SealedStore implements CodeRunStore, KeyRotation {
       const claimed: StoredRun = {
         ...run,
         status: 'Running',
-        waiting: [],
         updatedAtMs: claim.nowMs,
         lease: { owner: claim.owner, epoch: change.epoch, expiresAtMs: change.leaseExpiresAtMs },
         journalLength: end.length,
@@ -235,7 +233,7 @@ export class SealedStore implements CodeRunStore, KeyRotation {
         updatedAtMs: nowMs,
       } as const;
       const { sealed } = await this.#codec.sealEnd(key, final, { tag: 'Cancelled', logs: [] });
-      const change = { ...final, end: sealed, waiting: '[]', leaseOwner: '', leaseExpiresAtMs: nowMs };
+      const change = { ...final, end: sealed, leaseOwner: '', leaseExpiresAtMs: nowMs };
       if (await this.#rows.changeRun(runId, { status: row.status, epoch: row.epoch }, change)) {
         this.#held.drop(runId);
         return this.#reader.open({ ...row, ...change });
