@@ -48,7 +48,7 @@ export const limits = {
   bindingsMax: 20_000,
   /** Raw name of a capability; of a resource its URI. */
   capabilityNameBytesMax: 4 * KiB,
-  /** Catalogs that an instance keeps by digest, as encoded; what is made of one takes about six times as much. */
+  /** Catalogs that an instance keeps by digest, as encoded; what is made of one takes four to five times as much. */
   catalogsKeptBytesMax: 64 * MiB,
   /** Arguments and results of a run, or of a page of runs, in one message; past it they are left out. */
   recordBytesMax: 16 * MiB,

@@ -7,6 +7,7 @@ import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { describeBindings } from '../../services/code-run/bindings/describe.ts';
 import { convertSchema } from '../../services/code-run/bindings/schema/convert.ts';
 import { limits } from '../../services/shared/limits.ts';
+import { declarationsOf, filesOf } from './catalogs.ts';
 import { typeErrors } from './tsc.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -149,10 +150,10 @@ describe('any schema', () => {
         textBytesMax: limits.describeBytesMax,
       }).text;
     const errors = await typeErrors({
-      'all.d.ts': compiled.declarations,
+      'all.d.ts': declarationsOf(compiled),
       'uses.ts': `${compiled.bindings.map((binding) => `apps[${JSON.stringify(binding.connection)}][${JSON.stringify(binding.capability)}] satisfies Function;`).join('\n')}\nexport {};`,
       ...Object.fromEntries(
-        compiled.files.map((file, index) => [`${index}.ts`, `${text(file.connection)}export {};`]),
+        filesOf(compiled).map((file, index) => [`${index}.ts`, `${text(file.connection)}export {};`]),
       ),
     });
     expect(errors, `SEED=${seed}`).toEqual([]);

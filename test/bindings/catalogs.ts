@@ -8,6 +8,9 @@ import {
   type ConnectionSchema,
   type Tool,
 } from '../../gen/openbot/codemode/v1/catalog_pb.js';
+import type { CompiledCatalog } from '../../services/code-run/bindings/compile.ts';
+import { type ConnectionFile, connectionFiles } from '../../services/code-run/bindings/files.ts';
+import { worldDeclarations } from '../../services/code-run/bindings/world.ts';
 
 const folder = new URL('../fixtures/catalogs/', import.meta.url);
 
@@ -66,6 +69,16 @@ export function wholeCatalog(): Catalog {
 
 export function toolsOf(catalog: Catalog): Tool[] {
   return catalog.connections.flatMap((connection) => connection.tools);
+}
+
+/** The declarations of every connection, in full. */
+export function filesOf(compiled: CompiledCatalog): ConnectionFile[] {
+  return connectionFiles(compiled.table.all);
+}
+
+/** All of them, and what stands beside them. */
+export function declarationsOf(compiled: CompiledCatalog): string {
+  return [worldDeclarations, ...filesOf(compiled).map((file) => file.text)].join('\n');
 }
 
 function connectionFrom(

@@ -9,7 +9,7 @@ import {
   summaries,
 } from '../../services/code-run/bindings/describe.ts';
 import { limits } from '../../services/shared/limits.ts';
-import { catalogOf, wholeCatalog } from './catalogs.ts';
+import { catalogOf, filesOf, wholeCatalog } from './catalogs.ts';
 import { typeErrors } from './tsc.ts';
 
 // Whole catalogs many times over: seconds of work, more where the machine is shared.
@@ -90,7 +90,7 @@ summarize(id, style?): Summarizes notes.
   it('of 4,400 bindings names every connection in 16 KiB and counts what is not shown', () => {
     const description = ask({});
     expect(Buffer.byteLength(description.text)).toBeLessThanOrEqual(16 * 1024);
-    for (const file of whole.files) expect(description.text).toContain(`apps.${file.connection}`);
+    for (const file of filesOf(whole)) expect(description.text).toContain(`apps.${file.connection}`);
     expect(description.bindings.length).toBeGreaterThan(300);
     expect(description.bindings.length + description.leftOut).toBe(4403);
     expect(description.text).toContain(`// ${description.leftOut} bindings not shown.`);
@@ -192,8 +192,23 @@ describe('a connection', () => {
 
   it('that does not exist is answered with the nearest names', () => {
     expect(ask({ connection: 'githb' }).text).toMatch(
-      /^There is no connection "githb"\. Nearest: git, git_hub, /,
+      /^There is no connection "githb"\. Nearest: git_hub, git\.\n$/,
     );
+  });
+
+  it('that is near to none is answered with the connections that there are', () => {
+    const few = compileCatalog(
+      create(CatalogSchema, {
+        connections: ['Notes', 'Mail'].map((name) => ({ id: name, name, tools: [{ name: 't' }] })),
+      }),
+    );
+    const request = { query: '', connection: 'zzzzzz', binding: '', textBytesMax: 1024 };
+    expect(describeBindings(few, request).text).toBe(
+      'There is no connection "zzzzzz". There is: mail, notes.\n',
+    );
+    const { text } = describeBindings(whole, request);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1024);
+    expect(text).toMatch(/^There is no connection "zzzzzz"\. There is: airtable, .*, … \d+ more\.\n$/);
   });
 
   it('narrows a search', () => {

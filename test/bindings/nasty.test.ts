@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { CatalogSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
 import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { worldDeclarations } from '../../services/code-run/bindings/world.ts';
-import { catalogOf } from './catalogs.ts';
+import { catalogOf, filesOf } from './catalogs.ts';
 import { typeErrors } from './tsc.ts';
 
 interface Entry {
@@ -33,8 +33,8 @@ function fileOf(id: string, schema: unknown, direction: 'argument' | 'result' = 
   const catalog = create(CatalogSchema, {
     connections: [{ id: 'c', name: id, tools: [{ name: 't', ...tool }] }],
   });
-  const text = compileCatalog(catalog)
-    .files.map((file) => file.text)
+  const text = filesOf(compileCatalog(catalog))
+    .map((file) => file.text)
     .join('');
   texts[`${id}-${Object.keys(texts).length}.d.ts`] = text;
   return text;
@@ -63,7 +63,7 @@ function memberOf(id: string): string {
   const bound = compiled.table.all.find(
     ({ binding }) => binding.rawName === entry?.tool && binding.source.connectionName === entry?.connection,
   );
-  const text = compiled.files.find((file) => file.connection === bound?.binding.connection)?.text ?? '';
+  const text = filesOf(compiled).find((file) => file.connection === bound?.binding.connection)?.text ?? '';
   const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`  ${bound?.binding.capability}(`));
   const end = lines.findIndex((line, index) => index >= start && line.includes('): Promise<'));
@@ -322,7 +322,11 @@ const wants: Record<string, () => void> = {
   N60: () => {
     const compiled = compileCatalog(catalogOf('ms365.json.gz'));
     const started = performance.now();
-    expect(compiled.files.map((file) => file.text).join('').length).toBeGreaterThan(1_000_000);
+    expect(
+      filesOf(compiled)
+        .map((file) => file.text)
+        .join('').length,
+    ).toBeGreaterThan(1_000_000);
     expect(performance.now() - started).toBeLessThan(5000);
   },
   N61: () => {
@@ -353,8 +357,8 @@ const wants: Record<string, () => void> = {
           { id: 'c', name: 'N63', tools: [{ name: 'bad', inputSchemaJson: schema }, { name: 'good' }] },
         ],
       });
-      const text = compileCatalog(catalog)
-        .files.map((file) => file.text)
+      const text = filesOf(compileCatalog(catalog))
+        .map((file) => file.text)
         .join('');
       expect(text).toContain('bad(args?: {}): Promise<ToolResult>;');
       expect(text).toContain('good(args?: {}): Promise<ToolResult>;');

@@ -5,6 +5,7 @@ import { CatalogSchema, type ConnectionSchema } from '../../gen/openbot/codemode
 import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { describeBindings } from '../../services/code-run/bindings/describe.ts';
 import { limits } from '../../services/shared/limits.ts';
+import { declarationsOf, filesOf } from './catalogs.ts';
 import { typeErrors } from './tsc.ts';
 
 type Connection = MessageInitShape<typeof ConnectionSchema>;
@@ -28,7 +29,7 @@ function schemaTool(schema: unknown, output?: unknown): Connection {
 
 /** Errors of a program written against the declarations. */
 function check(program: string, ...connections: Connection[]): Promise<string[]> {
-  const text = compiledOf(...connections).declarations;
+  const text = declarationsOf(compiledOf(...connections));
   return typeErrors({ 'world.d.ts': text, 'program.ts': `${program}\nexport {};\n` });
 }
 
@@ -46,7 +47,7 @@ describe('reports about types', () => {
       },
       $defs: { S: { type: 'string' } },
     };
-    const text = compiledOf(schemaTool(schema)).files[0]?.text ?? '';
+    const text = filesOf(compiledOf(schemaTool(schema)))[0]?.text ?? '';
     expect(text.replace(/\s+/g, ' ')).toContain(
       'a?: string | null; b?: never; /** *\\/ evil /* @format date-time */ "line\\u2028sep\\u0000"?: string; ' +
         'c?: unknown /* external reference */; d?: unknown /* not */; e?: unknown /* condition */;',
@@ -136,7 +137,7 @@ describe('reports about types', () => {
   it('B24 bug-ops/mcp-execution#303: thousands of levels end in unknown', () => {
     const deep = `${'{"anyOf":['.repeat(100_000)}{}${']}'.repeat(100_000)}`;
     const text =
-      compiledOf({ id: '1', name: 'App', tools: [{ name: 't', inputSchemaJson: deep }] }).files[0]?.text ??
+      filesOf(compiledOf({ id: '1', name: 'App', tools: [{ name: 't', inputSchemaJson: deep }] }))[0]?.text ??
       '';
     expect(text).toContain('t(args?: {}): Promise<ToolResult>;');
   });
@@ -169,14 +170,14 @@ describe('reports about types', () => {
 
   it('B42 mastra-ai/mastra#15341: a recursive schema stays a reference', () => {
     const node = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } };
-    expect(compiledOf(schemaTool(node)).files[0]?.text).toContain(
+    expect(filesOf(compiledOf(schemaTool(node)))[0]?.text).toContain(
       'type app$t$Arguments = { children?: app$t$Arguments[] };',
     );
   });
 
   it('B43 mastra-ai/mastra#3826: a property without type is unknown', () => {
     expect(
-      compiledOf(schemaTool({ properties: { x: { title: 'X' }, y: null, z: 'string' } })).files[0]?.text,
+      filesOf(compiledOf(schemaTool({ properties: { x: { title: 'X' }, y: null, z: 'string' } })))[0]?.text,
     ).toContain(
       '/** X */\n    x?: unknown;\n    y?: unknown /* malformed */;\n    z?: unknown /* malformed */;',
     );
@@ -194,7 +195,7 @@ describe('reports about types', () => {
       type: 'object',
       properties: Object.fromEntries(outside.map(($ref, index) => [`p${index}`, { $ref }])),
     };
-    const text = compiledOf(schemaTool(schema)).files[0]?.text ?? '';
+    const text = filesOf(compiledOf(schemaTool(schema)))[0]?.text ?? '';
     expect(text.match(/unknown \/\* external reference \*\//g)).toHaveLength(outside.length);
   });
 });
@@ -208,8 +209,8 @@ describe('reports about names', () => {
     ]);
     for (const { connection, capability } of compiled.bindings) {
       expect(capability).toMatch(/^[a-z_0-9]+$/);
-      expect(compiled.files[0]?.text).toContain(`  ${capability}(args?: {}): Promise<ToolResult>;`);
-      expect(compiled.files[0]?.text).toContain(
+      expect(filesOf(compiled)[0]?.text).toContain(`  ${capability}(args?: {}): Promise<ToolResult>;`);
+      expect(filesOf(compiled)[0]?.text).toContain(
         `  "${connection}.${capability}": Apps["${connection}"]["${capability}"];`,
       );
     }
@@ -230,7 +231,7 @@ describe('reports about names', () => {
     expect(
       new Set(compiled.bindings.map(({ connection, capability }) => `${connection}.${capability}`)).size,
     ).toBe(8);
-    expect(compiled.files.map((file) => file.connection)).toEqual(['app', 'app_2']);
+    expect(filesOf(compiled).map((file) => file.connection)).toEqual(['app', 'app_2']);
   });
 });
 
@@ -245,8 +246,8 @@ describe('reports about catalogs and search', () => {
         tools: [{ name: 't', inputSchemaJson: '{"properties":{"x":{"type":"string"}}}' }],
       },
     );
-    expect(compiled.files.map((file) => file.connection)).toEqual(['broken', 'good']);
-    expect(compiled.files[1]?.text).toContain('t(args?: { x?: string }): Promise<ToolResult>;');
+    expect(filesOf(compiled).map((file) => file.connection)).toEqual(['broken', 'good']);
+    expect(filesOf(compiled)[1]?.text).toContain('t(args?: { x?: string }): Promise<ToolResult>;');
   });
 
   it('B32 universal-tool-calling-protocol/code-mode#15: search answers with the name to be written', () => {

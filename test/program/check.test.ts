@@ -3,19 +3,26 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { CatalogSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
 import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { ProgramChecker } from '../../services/code-run/program/check.ts';
 import { folderPrefix } from '../../services/code-run/program/compiler.ts';
 import { limits } from '../../services/shared/limits.ts';
 import { catalogOf } from '../bindings/catalogs.ts';
 
-const { declarations } = compileCatalog(catalogOf('everything.json.gz'));
+const everything = compileCatalog(catalogOf('everything.json.gz'));
 const checker = new ProgramChecker();
 
-async function found(code: string, against = declarations): Promise<string[]> {
+async function found(code: string, against = everything): Promise<string[]> {
   const findings = await checker.check(code, against);
   return findings.map(({ line, column, message }) => `${line}:${column} ${message.split('\n')[0]}`);
+}
+
+/** What is said of everything that would load a module. */
+function notLoaded(of: string): string {
+  return `${of}. Programs cannot load modules: use the built-ins of the language and the apps (Object.keys(apps) lists them).`;
 }
 
 const checkFolders = () =>
@@ -51,11 +58,7 @@ describe('a check', () => {
     ],
     [
       'return await apps.everything.get_summ({ a: 1, b: 2 });',
-      [
-        expect.stringMatching(
-          /^1:30 Property 'get_summ' does not exist .* Did you mean 'get_sum'\?$/,
-        ) as string,
-      ],
+      ['1:30 apps.everything.get_summ does not exist. Did you mean apps.everything.get_sum?'],
     ],
     [
       '/* 😀 */ return await apps.everything.get_sum({ a: 1 });',
@@ -66,7 +69,7 @@ describe('a check', () => {
     // Behind an insertion in the same line, and after prose.
     [
       'Here:\n```js\nasync () => apps.everything.nope({})\n```',
-      [expect.stringMatching(/^3:29 Property 'nope'/) as string],
+      ['3:29 apps.everything.nope does not exist. Object.keys(apps.everything) lists what there is.'],
     ],
     [
       '  "a".nope()',
@@ -79,9 +82,38 @@ describe('a check', () => {
         "2:7 Type 'number' is not assignable to type 'string'.",
       ],
     ],
-    ['await fetch("https://x.y");', ["1:7 Cannot find name 'fetch'."]],
-    ['return process.env.HOME;', ["1:8 Cannot find name 'process': this is not Node.js."]],
-    ['return await import("node:fs");', ["1:21 Cannot find name 'node:fs': this is not Node.js."]],
+    // Of what is not there it says what a run says: see words.test.ts.
+    [
+      'await fetch("https://x.y");',
+      [
+        '1:7 fetch is not defined. Programs have no network: call the apps (Object.keys(apps) lists them) instead.',
+      ],
+    ],
+    [
+      'const s = require("fs").x;\nreturn s + nowhere;',
+      [notLoaded('1:11 require is not defined'), "2:12 Cannot find name 'nowhere'."],
+    ],
+    ['return await import("./program.js");', [notLoaded('1:14 import() is not available')]],
+    [
+      'return [describe, $, jQuery];',
+      ['1:9', '1:19', '1:22'].map(
+        (at, index) => `${at} Cannot find name '${['describe', '$', 'jQuery'][index]}'.`,
+      ),
+    ],
+    [
+      'return Atomics.add(new Int32Array(1), 0, 1);',
+      [
+        '1:8 Atomics is not defined. Programs have no threads and no shared memory: Promise.all makes calls at once.',
+      ],
+    ],
+    // Where the program asks first, it may be absent; and a name of its own is its own.
+    ['return typeof fetch === "function" ? await fetch("/") : globalThis.process?.env;', []],
+    [
+      'return globalThis.apps.everything.nope ?? globalThis.URL;',
+      ['1:35 apps.everything.nope does not exist. Object.keys(apps.everything) lists what there is.'],
+    ],
+    ['class Response { ok = 1; }\nconst fetch = () => new Response();\nreturn fetch().ok;', []],
+    ['const o = { fetch: 1, process() {} };\no.setTimeout = 2;\nreturn o.fetch + o.window;', []],
     [
       'const r = apps.everything.echo({ message: "x" });\nreturn r.content;',
       [
@@ -96,7 +128,7 @@ describe('a check', () => {
 
   test('gives the lines that explain a finding', async () => {
     const code = 'let f: (n: number) => void = (s: string) => 1;\nreturn f;';
-    expect(await checker.check(code, declarations)).toEqual([
+    expect(await checker.check(code, everything)).toEqual([
       {
         line: 1,
         column: 5,
@@ -133,7 +165,7 @@ describe('a check', () => {
     const code = Array.from({ length: 50 }, (_, index) => `const a${index} = "x".nope${index}();`).join('\n');
     expect(await found(code)).toHaveLength(limits.checkFindingsMax);
     const name = 'n'.repeat(10_000);
-    const [finding] = await checker.check(`"x".${name}();`, declarations);
+    const [finding] = await checker.check(`"x".${name}();`, everything);
     expect(Buffer.byteLength(finding?.message ?? '')).toBe(limits.checkMessageBytesMax);
   });
 
@@ -145,16 +177,16 @@ describe('a check', () => {
     const own = new ProgramChecker();
     // The compiler is told to stop before it starts, so that only the queue is at work.
     const aborted = AbortSignal.abort(new Error('stopped'));
-    const checks = codes.map((code) => own.check(code, declarations, aborted));
-    await expect(own.check('return 1;', declarations)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    const checks = codes.map((code) => own.check(code, everything, aborted));
+    await expect(own.check('return 1;', everything)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
     const ends = await Promise.allSettled(checks);
     expect(ends.every((end) => end.status === 'rejected' && end.reason.message === 'stopped')).toBe(true);
-    expect(await own.check('return 1;', declarations)).toEqual([]);
+    expect(await own.check('return 1;', everything)).toEqual([]);
   });
 
   test('ends when it is aborted', async () => {
     const stop = new AbortController();
-    const check = checker.check(endless, declarations, stop.signal);
+    const check = checker.check(endless, everything, stop.signal);
     stop.abort(new Error('stopped'));
     await expect(check).rejects.toThrow('stopped');
   });
@@ -164,7 +196,7 @@ describe('a check', () => {
     await found('return 1;');
     await found('return (await apps.x.y);');
     await checker
-      .check('return 1;', declarations, AbortSignal.abort(new Error('stopped')))
+      .check('return 1;', everything, AbortSignal.abort(new Error('stopped')))
       .catch(() => undefined);
     expect(checkFolders().filter((name) => !earlier.includes(name))).toEqual([]);
   });
@@ -176,7 +208,7 @@ describe('a check', () => {
     );
     const catalog = catalogOf(present[0] ?? '');
     for (const file of present.slice(1)) catalog.connections.push(...catalogOf(file).connections);
-    const all = compileCatalog(catalog).declarations;
+    const all = compileCatalog(catalog);
     const folder = path.join(import.meta.dirname, '../fixtures/programs');
     const programs = readdirSync(folder).filter((name) => name.endsWith('.js'));
     const checks = programs.map(async (file) => {
@@ -192,22 +224,25 @@ describe('a check', () => {
           "1:45 Type 'string' is not assignable to type 'number'.",
         ],
         "20-retry-backoff.js": [
-          "1:48 Cannot find name 'setTimeout'.",
+          "1:48 setTimeout is not defined. Programs have no timers, and time stands still: await the call itself; to retry, call again.",
         ],
         "22-fetch-attempt.js": [
-          "3:21 Cannot find name 'fetch'.",
-          "9:21 Cannot find name 'fetch'.",
+          "3:21 fetch is not defined. Programs have no network: call the apps (Object.keys(apps) lists them) instead.",
+          "9:21 fetch is not defined. Programs have no network: call the apps (Object.keys(apps) lists them) instead.",
         ],
         "23-require-and-dynamic-import.js": [
-          "2:38 Cannot find name 'fs': this is not Node.js.",
-          "3:44 Cannot find name 'node:child_process': this is not Node.js.",
-          "4:30 Cannot find name 'process': this is not Node.js.",
+          "2:30 require is not defined. Programs cannot load modules: use the built-ins of the language and the apps (Object.keys(apps) lists them).",
+          "3:37 import() is not available. Programs cannot load modules: use the built-ins of the language and the apps (Object.keys(apps) lists them).",
+          "4:30 process is not defined. This is not Node.js: return ends the program, console.log writes, and there is no environment.",
         ],
         "24-static-import.js": [
           "1:1 Syntax error: import of "node:fs" is not possible, there are no modules. Apps are there without import: await apps.<connection>.<tool>({ … })",
         ],
         "30-unknown-binding.js": [
-          "1:33 Property 'get_summ' does not exist on type 'Apps$everything'. Did you mean 'get_sum'?",
+          "1:33 apps.everything.get_summ does not exist. Did you mean apps.everything.get_sum?",
+        ],
+        "31-original-name-brackets.js": [
+          "2:33 apps.everything["get-sum"] does not exist. Did you mean apps.everything.get_sum?",
         ],
         "36-forgot-await-on-call.js": [
           "2:10 Property 'content' does not exist on type 'Promise<ToolResult<unknown>>'. Did you forget await?",
@@ -227,6 +262,121 @@ type B<T> = T extends [infer H, ...infer R] ? B<[...R, ...A]> : never;
 let b: B<A> = 1;
 return b;`;
 
+describe('a function that is the program', () => {
+  const call = 'return await apps.everything.get_sum({ a: 1, b: "2" });';
+
+  test.each([
+    `async (apps) => { ${call} }`,
+    `(apps) => apps.everything.get_sum({ a: 1, b: "2" })`,
+    `apps => apps.everything.get_sum({ a: 1, b: "2" })`,
+    `async apps => { ${call} }`,
+    `async ({ apps }) => { ${call} }`,
+    `async ({ apps, console }) => { console.log(1); ${call} }`,
+    `async function (apps) { ${call} }`,
+    `async function main(apps, console) { ${call} }`,
+    `async function main(console, apps) { ${call} }`,
+    `async function main({ apps }) { ${call} }`,
+    `const main = async (apps) => { ${call} };`,
+    `const main = async apps => { ${call} };`,
+    `const main = async apps => { ${call} };\nmain`,
+    `async function main(apps) { ${call} }\nmain(apps);`,
+    `async function helper(id, apps) { ${call} }\nconst all = await Promise.all([1].map((id) => helper(id, apps)));\nreturn all;`,
+    `export default async function run(apps) { ${call} }`,
+    `export default async (apps) => { ${call} }`,
+    `export default async function ({ apps }) { ${call} }`,
+    `async function run(apps) { ${call} }\nexport { run as default };`,
+    `/**\n * @param {object} apps The apps.\n */\nasync function run(apps) { ${call} }`,
+    `async (apps) => { const n: number = 1; ${call} }`,
+    `async apps => { const n: number = 1; ${call} }`,
+    `async function run({ apps }): Promise<unknown> { ${call} }`,
+    `export default async function run(apps, n?: number) { ${call} }`,
+  ])('is checked with the types of what it gets: %s', async (code) => {
+    const lines = code.slice(0, code.indexOf('b: "2"')).split('\n');
+    const at = `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
+    expect(await found(code)).toEqual([`${at} Type 'string' is not assignable to type 'number'.`]);
+  });
+
+  test.each([
+    // Types that the program gives itself stay.
+    'async (apps: any) => apps.nope.nope({})',
+    // Lists that happen to be called like the apps.
+    'const lists = [[{ id: 1 }]];\nreturn lists.map((apps) => apps[0].id);',
+    'function first(apps) { return apps[0].id; }\nreturn first([{ id: 1 }]);',
+    'async (apps = globalThis.apps) => (await apps.everything.echo({ message: "x" })).content',
+    'async ({ everything }) => (await everything.echo({ message: "x" })).content',
+    'async (...rest) => rest.length',
+  ])('is taken as it is: %s', async (code) => {
+    expect(await found(code)).toEqual([]);
+  });
+
+  test('finds what is wrong with the console it gets', async () => {
+    expect(await found('async (apps, console) => { console.lgo(1); }')).toEqual([
+      "1:36 Property 'lgo' does not exist on type 'Console'.",
+    ]);
+  });
+});
+
+describe('the names that declarations use for themselves', () => {
+  const catalog = create(CatalogSchema, {
+    connections: [
+      {
+        id: '1',
+        name: '阿里 Notes',
+        tools: [
+          {
+            name: 'save-tree',
+            inputSchemaJson: JSON.stringify({
+              type: 'object',
+              properties: { root: { $ref: '#/$defs/Node' } },
+              required: ['root'],
+              $defs: {
+                Node: {
+                  type: 'object',
+                  properties: { label: { type: 'string' }, next: { $ref: '#/$defs/Node' } },
+                  required: ['label'],
+                },
+              },
+            }),
+          },
+        ],
+      },
+      { id: '2', name: 'Mail', tools: [{ name: 'send' }] },
+    ],
+  });
+  const apps = compileCatalog(catalog);
+
+  test.each([
+    'const n: number = apps.阿里_notes;\nreturn n;',
+    'return await apps.阿里_notes.save_tree({ root: 5 });',
+    'return await apps.阿里_notes.save_tree({ root: { label: 1, next: { label: 2 } } });',
+    'return await apps.阿里_notes.save_tree({ root: [] });',
+    'return await apps.阿里_notes();',
+    'return apps.阿里_notes + apps.阿里_note;',
+    'const n: number = apps.mail;\nreturn n;',
+    'const { call } = apps;\nreturn await call("mail.sned", {});',
+    'const name = "mail.sned";\nreturn await apps.call(name, {});',
+    'const name: number = 5;\nreturn await apps.call(name, {});',
+    'let m: typeof import("./program.ts");\nconst n: number = m;\nreturn n;',
+    'return programm;',
+  ])('are in no message: %s', async (code) => {
+    const findings = await found(code, apps);
+    expect(findings).not.toEqual([]);
+    for (const one of findings) expect(one).not.toMatch(/\$|AppCalls|OtherApp|openbot-check|'program'/);
+  });
+
+  test('stand for names that the program can read', async () => {
+    expect(await found('const n: number = apps.阿里_notes;\nreturn n;', apps)).toEqual([
+      "1:7 Type 'typeof apps.阿里_notes' is not assignable to type 'number'.",
+    ]);
+    expect(await found('return await apps.阿里_notes.save_tree({ root: 5 });', apps)).toEqual([
+      "1:40 Type 'number' is not assignable to type 'Node'.",
+    ]);
+    expect(await found('const name = "mail.sned";\nreturn await apps.call(name, {});', apps)).toEqual([
+      '2:24 apps.call: there is no binding "mail.sned". Did you mean mail.send?',
+    ]);
+  });
+});
+
 describe('a hostile program', () => {
   test('gets an answer, whatever its types are', async () => {
     const types =
@@ -238,11 +388,11 @@ describe('a hostile program', () => {
   test('is told when the check takes too long or too much', async () => {
     const memoryBytes = limits.checkMemoryBytes;
     const late = new ProgramChecker({ timeoutMs: 1, memoryBytes });
-    expect(await late.check('return 1;', declarations)).toEqual([
+    expect(await late.check('return 1;', everything)).toEqual([
       { line: 1, column: 1, message: 'The check took too long. Simplify the types' },
     ]);
     const small = new ProgramChecker({ timeoutMs: limits.checkTimeoutMs, memoryBytes: 32 * 1024 * 1024 });
-    expect(await small.check('return 1;', declarations)).toEqual([
+    expect(await small.check('return 1;', everything)).toEqual([
       {
         line: 1,
         column: 1,

@@ -100,11 +100,11 @@ function journalOf({ calls }: Run): JournalEntry[] {
   ]);
 }
 
-const declarations = compileCatalog(catalogOf('everything.json.gz')).declarations;
+const apps = compileCatalog(catalogOf('everything.json.gz'));
 
 async function outcomeOf({ language, code, kind }: Example): Promise<string> {
   if (language === 'check') {
-    const findings = await new ProgramChecker().check(code, declarations);
+    const findings = await new ProgramChecker().check(code, apps);
     return findings.map(({ line, column, message }) => `${line}:${column} ${message}`).join('\n');
   }
   const { result, journal } = await resultOfRun(code);

@@ -87,8 +87,8 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
       const fields = new Fields();
       fields.text('code', request.code, 1, limits.codeBytesMax);
       fields.done();
-      const { declarations } = catalogs.resolve(request.catalog, 'catalog');
-      const diagnostics = await deps.checker.check(request.code, declarations, context.signal);
+      const catalog = catalogs.resolve(request.catalog, 'catalog');
+      const diagnostics = await deps.checker.check(request.code, catalog, context.signal);
       return { diagnostics: diagnostics.map(({ line, column, message }) => ({ line, column, message })) };
     },
   };

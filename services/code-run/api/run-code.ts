@@ -147,7 +147,7 @@ async function checked(
   signal: AbortSignal,
 ): Promise<ProgramFailure | undefined> {
   if (!request.check) return undefined;
-  const [first, ...others] = await deps.checker.check(request.code, catalog.declarations, signal);
+  const [first, ...others] = await deps.checker.check(request.code, catalog, signal);
   if (first === undefined) return undefined;
   const more = others.map(({ line, column, message }) => `\n${line}:${column} ${message}`);
   return { ...first, message: `The program does not fit the declarations: ${first.message}${more.join('')}` };

@@ -1,10 +1,10 @@
 /**
- * A catalog made ready: its table at once, what costs more when it is first asked for. It never changes, so runs
- * share it; who keeps it bounds how many are kept.
+ * A catalog made ready: its table at once, its index when it is first searched, and the declarations of what a
+ * program names with each check. It never changes, so runs share it; who keeps it bounds how many are kept.
  */
 import type { Catalog } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import type { Binding } from '../core/model.ts';
-import { type ConnectionFile, connectionFiles } from './files.ts';
+import { filesFor } from './files.ts';
 import { SearchIndex } from './search.ts';
 import { BindingTable, bindCapabilities } from './table.ts';
 import { worldDeclarations } from './world.ts';
@@ -12,7 +12,6 @@ import { worldDeclarations } from './world.ts';
 export class CompiledCatalog {
   readonly table: BindingTable;
   readonly bindings: readonly Binding[];
-  #files: readonly ConnectionFile[] | undefined;
   #index: SearchIndex | undefined;
 
   constructor(catalog: Catalog) {
@@ -20,15 +19,9 @@ export class CompiledCatalog {
     this.bindings = this.table.all.map((bound) => bound.binding);
   }
 
-  /** One declaration file for each connection. */
-  get files(): readonly ConnectionFile[] {
-    this.#files ??= connectionFiles(this.table.all);
-    return this.#files;
-  }
-
-  /** Everything a program may use, as one text: what a program is checked against. */
-  get declarations(): string {
-    return [worldDeclarations, ...this.files.map((file) => file.text)].join('\n');
+  /** What the program is checked against. */
+  declarationsFor(code: string): string {
+    return [worldDeclarations, ...filesFor(code, this.table.all).map((file) => file.text)].join('\n');
   }
 
   get index(): SearchIndex {

@@ -6,13 +6,13 @@
  * S3  The same catalog and request give the same text everywhere.
  */
 import { limits } from '../../shared/limits.ts';
+import { nearest } from '../../shared/nearest.ts';
 import type { Binding } from '../core/model.ts';
 import type { CompiledCatalog } from './compile.ts';
 import { type Declaration, declare, printDeclaration, shortTypePrefix, typePrefix } from './declare.ts';
 import { connectionComment } from './files.ts';
 import { type Fitting, fit, formsOf } from './fit.ts';
 import { wordsOf } from './names.ts';
-import { nearestNames } from './nearest.ts';
 import { overview } from './overview.ts';
 import { type Detail, fullDetail, keyText } from './schema/print.ts';
 import { lineOf, oneLine, summaryOf } from './summary.ts';
@@ -69,12 +69,8 @@ function describeOne(compiled: CompiledCatalog, written: string, bytesMax: numbe
     case 'Ambiguous':
       return declared(lookup.candidates, `// ${quoted(written)} may mean each of these.\n`, 0, bytesMax);
     case 'Unknown': {
-      const names = nearestNames(
-        written,
-        compiled.table.all.map((bound) => bound.name),
-        5,
-      );
-      const text = `There is no binding ${quoted(written)}. Nearest: ${names.join(', ') || 'none'}. Search with {"query": "words"}.\n`;
+      const names = compiled.table.all.map((bound) => bound.name);
+      const text = `There is no binding ${quoted(written)}.${nearestTo(written, names)} Search with {"query": "words"}.\n`;
       return { text: cutTo(text, bytesMax), bindings: [], leftOut: 0 };
     }
   }
@@ -96,14 +92,30 @@ function connectionNamed(compiled: CompiledCatalog, written: string): BoundCapab
   return [];
 }
 
+function nearestTo(written: string, names: readonly string[]): string {
+  const near = nearest(written, names, 5);
+  return near.length === 0 ? '' : ` Nearest: ${near.join(', ')}.`;
+}
+
+/** As many of the names as fit, and how many more there are. */
+function listed(names: readonly string[], bytesMax: number): string {
+  let bytes = 0;
+  const shown = names.filter((name) => {
+    bytes += Buffer.byteLength(name) + 2;
+    return bytes <= bytesMax;
+  });
+  const more = names.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`… ${more} more`])].join(', ');
+}
+
 function squashed(name: string): string {
   return wordsOf(name).join('');
 }
 
 function noConnection(compiled: CompiledCatalog, written: string, bytesMax: number): Description {
   const names = [...new Set(compiled.table.all.map((bound) => bound.binding.connection))];
-  const near = nearestNames(written, names, 5);
-  const text = `There is no connection ${quoted(written)}. Nearest: ${near.join(', ') || 'none'}.\n`;
+  const near = nearestTo(written, names) || ` There is: ${listed(names, bytesMax / 2)}.`;
+  const text = `There is no connection ${quoted(written)}.${near}\n`;
   return { text: cutTo(text, bytesMax), bindings: [], leftOut: 0 };
 }
 

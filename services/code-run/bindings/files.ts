@@ -1,6 +1,7 @@
 /**
  * The declaration files of a catalog, one for each connection, to stand beside world.ts: together they are
- * valid under `tsc --strict`, whatever the apps wrote.
+ * valid under `tsc --strict`, whatever the apps wrote. For one program they hold what its text names, and of the
+ * rest only that it is there: reading the schemas of a large catalog takes seconds.
  */
 import { limits } from '../../shared/limits.ts';
 import {
@@ -21,12 +22,31 @@ export interface ConnectionFile {
   readonly text: string;
 }
 
+/** Every connection in full. */
 export function connectionFiles(all: readonly BoundCapability[]): ConnectionFile[] {
+  return filesOf(all, () => true);
+}
+
+/** The same for one program: a name is in its text if all words of the name are. */
+export function filesFor(code: string, all: readonly BoundCapability[]): ConnectionFile[] {
+  const words = new Set(code.match(programWords));
+  return filesOf(all, (name) => (name.match(programWords) ?? []).every((word) => words.has(word)));
+}
+
+const programWords = /[\p{ID_Continue}$]+/gu;
+
+function filesOf(all: readonly BoundCapability[], isNamed: (name: string) => boolean): ConnectionFile[] {
   const raws = countRaws(all);
   const whole = new Budget(limits.catalogStepsMax, limits.catalogCharsMax);
   return [...Map.groupBy(all, (bound) => bound.binding.connection)].map(([connection, bounds]) => {
+    if (!isNamed(connection) && !bounds.some((bound) => isNamed(bound.connection.name))) {
+      return { connection, text: memberOfApps(connection, 'OtherApp') };
+    }
     const own = new Budget(limits.connectionStepsMax, limits.connectionCharsMax);
-    const printed = bounds.map((bound) => printWithin([own, whole], bound));
+    const printed = bounds.map((bound) => {
+      const { capability, rawName } = bound.binding;
+      return isNamed(capability) || isNamed(rawName) ? printWithin([own, whole], bound) : printName(bound);
+    });
     return { connection, text: fileText(connection, bounds, printed, raws) };
   });
 }
@@ -59,6 +79,15 @@ function printWithin(budgets: readonly Budget[], bound: BoundCapability): Declar
   return text;
 }
 
+/** A binding that the program does not name: it may still be reached by a name that is put together. */
+function printName({ binding }: BoundCapability): DeclarationText {
+  return { types: '', member: `  ${keyText(binding.capability)}(args?: object): Promise<any>;\n` };
+}
+
+function memberOfApps(connection: string, type: string): string {
+  return `interface Apps {\n  readonly ${keyText(connection)}: ${type};\n}\n`;
+}
+
 function fileText(
   connection: string,
   bounds: readonly BoundCapability[],
@@ -78,7 +107,7 @@ function fileText(
     connectionComment(bounds, ''),
     `interface ${own} {\n`,
     ...printed.map(({ member }) => member),
-    `}\n\ninterface Apps {\n  readonly ${keyText(connection)}: ${own};\n}\n\ninterface AppCalls {\n`,
+    `}\n\n${memberOfApps(connection, own)}\ninterface AppCalls {\n`,
     ...calls,
     '}\n',
   ].join('');

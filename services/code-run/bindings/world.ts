@@ -114,7 +114,7 @@ export const appsDeclaration = `/** The connections, by name. Each connection's 
 interface Apps {
   /** Calls a binding by name: "work_calendar.list_events", or by the raw names: "Work calendar/list-events". */
   call<Name extends string>(
-    name: string extends Name ? Name : Name extends keyof AppCalls ? Name : keyof AppCalls,
+    name: string extends Name ? Name : Name extends keyof AppCalls ? Name : "the name of a binding",
     ...args: Name extends keyof AppCalls ? Parameters<AppCalls[Name]> : [args?: object]
   ): Name extends keyof AppCalls ? ReturnType<AppCalls[Name]> : Promise<unknown>;
 }
@@ -122,19 +122,26 @@ interface Apps {
 /** What apps.call takes. */
 interface AppCalls {}
 
-declare const apps: Apps;
+/** A connection that a program does not name. */
+interface OtherApp {
+  readonly [name: string]: (args?: object) => Promise<any>;
+}
+
+declare var apps: Apps;
 `;
 
 /** The helpers that the realm provides besides the language's own. */
-export const globalDeclarations = `declare const console: {
+export const globalDeclarations = `interface Console {
   log(...values: unknown[]): void;
   info(...values: unknown[]): void;
   warn(...values: unknown[]): void;
   error(...values: unknown[]): void;
   debug(...values: unknown[]): void;
-};
+}
 
-declare const crypto: { randomUUID(): \`\${string}-\${string}-\${string}-\${string}-\${string}\` };
+declare var console: Console;
+
+declare var crypto: { randomUUID(): \`\${string}-\${string}-\${string}-\${string}-\${string}\` };
 
 declare function structuredClone<T>(value: T): T;
 declare function queueMicrotask(callback: () => void): void;

@@ -6,6 +6,7 @@
  * C1: the compiler reads the given files and its own library, nothing else (noResolve): a type can name any file of
  * the host, and a message would show what is in it. C2: the files are gone when the check is over. C3: they are
  * readable to nobody else, and in memory where the host has a folder for that: programs are never stored in plain.
+ * C4: no message says where they were.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -105,7 +106,7 @@ function run(folder: string, bounds: Bounds, signal: AbortSignal | undefined): P
     if (compiler.pid === undefined) reject(unavailable(error));
   });
   compiler.once('close', (code) => {
-    const output = Buffer.concat(chunks).toString('utf8');
+    const output = Buffer.concat(chunks).toString('utf8').replaceAll(`${folder}/`, '');
     if (timeout.aborted) resolve({ tag: 'Timeout' });
     else if (signal?.aborted === true) reject(signal.reason);
     else if (failure !== undefined) reject(unavailable(failure));

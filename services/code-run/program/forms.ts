@@ -9,11 +9,12 @@
  *       something declared here is only the keyword too much.
  *   F4  it is no list of statements but an object or a function without a name: as F1.
  *
- * A called function that takes arguments gets `apps`.
+ * What a called function gets is said in parameters.ts.
  */
 import type { Expression, Function as FunctionNode, ModuleDeclaration, Program, Statement } from 'acorn';
 import type { Blank, Insertion } from './edits.ts';
 import { importProblem } from './grammar.ts';
+import { argumentsFor } from './parameters.ts';
 import type { Parsed } from './parser.ts';
 import { ProgramProblem } from './problem.ts';
 import { skipTrivia } from './trivia.ts';
@@ -21,6 +22,8 @@ import { skipTrivia } from './trivia.ts';
 export interface Changes {
   readonly blanks: readonly Blank[];
   readonly insertions: readonly Insertion[];
+  /** The function that is called, if it stands in the program. */
+  readonly called: FunctionNode | undefined;
 }
 
 type TopLevel = Statement | ModuleDeclaration;
@@ -29,7 +32,7 @@ type DefaultExport = Extract<TopLevel, { type: 'ExportDefaultDeclaration' }>;
 export function changesFor(text: string, parsed: Parsed): Changes {
   if (parsed.kind === 'expression') {
     const { expression } = parsed;
-    return { blanks: [], insertions: give(expression, expression.start, expression.end) };
+    return { blanks: [], ...give(expression, expression.start, expression.end) };
   }
   const { body } = parsed.program;
   const functions = functionsOf(body);
@@ -37,9 +40,9 @@ export function changesFor(text: string, parsed: Parsed): Changes {
   const asDefault = body.find((statement) => statement.type === 'ExportDefaultDeclaration');
   if (asDefault !== undefined) {
     const changes = defaultExport(text, asDefault, body, functions);
-    return { blanks: [...named, ...changes.blanks], insertions: changes.insertions };
+    return { ...changes, blanks: [...named, ...changes.blanks] };
   }
-  return { blanks: named, insertions: resultOf(text, body, functions) };
+  return { blanks: named, ...resultOf(text, body, functions) };
 }
 
 /** Whether the text is one block that can only be meant as an object: `{ total: 3 }`. */
@@ -51,16 +54,16 @@ export function looksLikeObject({ body }: Program): boolean {
   );
 }
 
-function resultOf(text: string, body: readonly TopLevel[], functions: Functions): Insertion[] {
+function resultOf(text: string, body: readonly TopLevel[], functions: Functions): Giving {
   const statements = body.filter((statement) => statement.type !== 'EmptyStatement');
   const renamed = statements.flatMap(defaultNameOf)[0];
   const last = statements.at(-1);
-  if (last === undefined) return [];
-  if (renamed !== undefined) return [giveName(renamed, last.end, functions)];
+  if (last === undefined) return nothing;
+  if (renamed !== undefined) return giveName(renamed, last.end, functions);
   const [only, another] = statements.filter((statement) => !isDirective(statement));
   const name = another === undefined && only !== undefined ? nameOfFunction(only) : undefined;
-  if (name !== undefined) return [giveName(name, last.end, functions)];
-  if (last.type !== 'ExpressionStatement') return [];
+  if (name !== undefined) return giveName(name, last.end, functions);
+  if (last.type !== 'ExpressionStatement') return nothing;
   return give(last.expression, last.start, endWithoutSemicolon(text, last), functions);
 }
 
@@ -79,11 +82,11 @@ function defaultExport(
     throw new ProgramProblem(statement.start, 'export default of a class: there is nothing to run');
   }
   if (declaration.type === 'FunctionDeclaration' && declaration.id !== null) {
-    return { blanks, insertions: [giveName(declaration.id.name, last.end, functions)] };
+    return { blanks, ...giveName(declaration.id.name, last.end, functions) };
   }
   const end =
     declaration.type === 'FunctionDeclaration' ? statement.end : endWithoutSemicolon(text, statement);
-  if (last === statement) return { blanks, insertions: give(declaration, start, end, functions) };
+  if (last === statement) return { blanks, ...give(declaration, start, end, functions) };
   const name = unusedName(text);
   const called = calledFunction(declaration, functions);
   const insertions = [
@@ -91,27 +94,34 @@ function defaultExport(
     { at: end, text: ')' },
     { at: last.end, text: `;return ${name}${called === undefined ? '' : callOf(called)};` },
   ];
-  return { blanks, insertions };
+  return { blanks, insertions, called };
 }
 
 // ---- Giving back ---------------------------------------------------------------------------------
 
 type Functions = ReadonlyMap<string, FunctionNode>;
 type Given = Expression | FunctionNode;
+type Giving = Omit<Changes, 'blanks'>;
+
+const nothing: Giving = { insertions: [], called: undefined };
 
 /** Gives back the expression that stands at [start, end), or calls it if it is a function. */
-function give(expression: Given, start: number, end: number, functions: Functions = new Map()): Insertion[] {
+function give(expression: Given, start: number, end: number, functions: Functions = new Map()): Giving {
   const called = calledFunction(expression, functions);
-  if (called === undefined) return [{ at: start, text: 'return ' }];
-  return [
+  if (called === undefined) return { insertions: [{ at: start, text: 'return ' }], called };
+  const insertions = [
     { at: start, text: 'return (' },
     { at: end, text: `)${callOf(called)}` },
   ];
+  return { insertions, called };
 }
 
-function giveName(name: string, at: number, functions: Functions): Insertion {
+function giveName(name: string, at: number, functions: Functions): Giving {
   const called = functions.get(name);
-  return { at, text: `;return ${name}${called === undefined ? '' : callOf(called)};` };
+  return {
+    insertions: [{ at, text: `;return ${name}${called === undefined ? '' : callOf(called)};` }],
+    called,
+  };
 }
 
 function callOf(called: FunctionNode): string {
@@ -121,7 +131,7 @@ function callOf(called: FunctionNode): string {
       'the program is a generator function, and nobody would ask it for values: write an async function',
     );
   }
-  return called.params.length === 0 ? '()' : '(apps)';
+  return argumentsFor(called);
 }
 
 function calledFunction(expression: Given, functions: Functions): FunctionNode | undefined {

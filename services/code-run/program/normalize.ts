@@ -9,10 +9,12 @@
 import type { NormalizedProgram } from '../core/model.ts';
 import { type Blank, blank, insert } from './edits.ts';
 import { type Changes, changesFor } from './forms.ts';
+import { typesFor, typesForCalls } from './parameters.ts';
 import type { Language } from './parser.ts';
 import { ProgramProblem } from './problem.ts';
 import { type ProgramError, programError } from './syntax-error.ts';
 import { type Understood, understand } from './understand.ts';
+import { type Uses, usesOf } from './uses.ts';
 
 export type { ProgramError } from './syntax-error.ts';
 
@@ -20,9 +22,16 @@ export type Normalized =
   | { readonly ok: true; readonly program: NormalizedProgram }
   | { readonly ok: false; readonly error: ProgramError };
 
-/** As Normalized, with types where the program has them. */
+/** As Normalized, with types where the program has them, and of the functions that get `apps`. */
 export type Typed =
-  | { readonly ok: true; readonly program: NormalizedProgram; readonly language: Language }
+  | {
+      readonly ok: true;
+      readonly program: NormalizedProgram;
+      readonly language: Language;
+      /** What it uses, at offsets of `text`, whose lines and columns are those of the text as written. */
+      readonly uses: Uses;
+      readonly text: string;
+    }
   | { readonly ok: false; readonly error: ProgramError };
 
 export function normalizeProgram(code: string): Normalized {
@@ -39,8 +48,20 @@ export function typedProgram(code: string): Typed {
   if (!understood.ok) return understood;
   const changes = changesOf(understood);
   if (!('insertions' in changes)) return { ok: false, error: changes };
-  const blanks = [...changes.blanks, ...understood.outside];
-  return { ok: true, language: understood.language, program: change(understood.typedText, blanks, changes) };
+  const { language, text, typedText, outside } = understood;
+  const blanks = [...changes.blanks, ...outside];
+  const uses = usesOf(understood.parsed);
+  const { called } = changes;
+  const types = [
+    ...(called === undefined ? [] : typesFor(called, typedText, language)),
+    ...uses.functions.flatMap((one) =>
+      one.called === called ? [] : typesForCalls(one.called, one.calls, typedText, language),
+    ),
+    // A module that is named by what is no plain text is looked for nowhere.
+    ...uses.modules.map((at) => ({ at, text: '""+' })),
+  ];
+  const insertions = [...changes.insertions, ...types];
+  return { ok: true, language, uses, text, program: change(typedText, blanks, { insertions }) };
 }
 
 function changesOf({ language, text, parsed }: Understood): Changes | ProgramError {
@@ -52,6 +73,10 @@ function changesOf({ language, text, parsed }: Understood): Changes | ProgramErr
   }
 }
 
-function change(text: string, blanks: readonly Blank[], { insertions }: Changes): NormalizedProgram {
+function change(
+  text: string,
+  blanks: readonly Blank[],
+  { insertions }: Pick<Changes, 'insertions'>,
+): NormalizedProgram {
   return insert(blank(text, blanks), insertions);
 }
