@@ -52,11 +52,6 @@ const table: readonly (readonly [what: string, code: string, error: string])[] =
     'const a = "x;\nreturn a;',
     '1:11 Syntax error: Unterminated string constant',
   ],
-  [
-    'prose',
-    'I would call the tool.',
-    '1:3 Syntax error: unexpected "would". A comma, an operator or a quote is missing before it',
-  ],
   ['typographic quotes', 'return “done”;', "1:8 Syntax error: Unexpected character '“'. Use straight quotes"],
   [
     'a name that is declared twice',
@@ -133,7 +128,16 @@ const table: readonly (readonly [what: string, code: string, error: string])[] =
     'const a: number = 1;\nconst b: string = ;',
     '2:19 Syntax error: unexpected ";"',
   ],
-  ['JSX', 'return <b>x</b>;', '1:14 Syntax error: Unterminated regular expression'],
+  [
+    'a comment of another language',
+    '# the notes\nreturn 1;',
+    "1:2 Syntax error: Unexpected character ' '. A comment starts with //",
+  ],
+  [
+    'JSX',
+    'return <b>x</b>;',
+    '1:14 Syntax error: Unterminated regular expression. There is no JSX: write text',
+  ],
   [
     'a decorator',
     '@sealed class A {}\nreturn 1;',

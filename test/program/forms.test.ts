@@ -48,6 +48,20 @@ const table: readonly (readonly [form: string, written: string, body: string])[]
   ['an object with one member', '{ total: sum }', 'return { total: sum }'],
   ['an object with quoted names', '{ "a": 1 };', 'return { "a": 1 };'],
 
+  // What a function gets.
+  ['an arrow that takes both in one', '({ apps }) => 1', 'return (({ apps }) => 1)({ apps, console })'],
+  [
+    'a function of two',
+    'function main(apps, console) {}',
+    'function main(apps, console) {};return main(apps, console);',
+  ],
+  ['a function of other names', 'async (tools, log) => 1', 'return (async (tools, log) => 1)(apps)'],
+  ['apps not first', 'async (input, apps) => 1', 'return (async (input, apps) => 1)(undefined, apps)'],
+  ['a default beside apps', '(apps, n = 1) => n', 'return ((apps, n = 1) => n)(apps)'],
+  ['the console first', '(console) => 1', 'return ((console) => 1)(console)'],
+  ['connections taken out of apps', '({ notes, mail }) => 1', 'return (({ notes, mail }) => 1)(apps)'],
+  ['everything it gets', '(...all) => all', 'return ((...all) => all)(apps)'],
+
   ['an object after a comment', '// the result\n{ a: 1, b: 2 }', '// the result\nreturn { a: 1, b: 2 }'],
 
   // One function as the whole program.

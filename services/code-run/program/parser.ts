@@ -3,7 +3,7 @@
  */
 import { type Expression, type Program, type Token, tokTypes } from 'acorn';
 import { type Internals, type Language, options, parsers } from './grammar.ts';
-import { LimitProblem, ProgramProblem } from './problem.ts';
+import { LimitProblem, ProgramProblem, SyntaxProblem } from './problem.ts';
 import { skipTrivia } from './trivia.ts';
 
 export type { Language } from './grammar.ts';
@@ -35,7 +35,7 @@ export function parseExpression(language: Language, text: string): Expression {
     parser.nextToken();
     const expression = parser.parseExpression();
     while (parser.type === tokTypes.semi) parser.nextToken();
-    if (parser.type !== tokTypes.eof) throw new ProgramProblem(parser.start, unexpected);
+    if (parser.type !== tokTypes.eof) throw new SyntaxProblem(parser.start, unexpected);
     return expression;
   });
 }
@@ -69,7 +69,7 @@ function caught<T>(parser: Internals, read: () => T): T {
   } catch (error) {
     if (error instanceof ProgramProblem || !(error instanceof Error)) throw error;
     if (isFullStack(error)) throw new LimitProblem(parser.start, 'nested too deeply');
-    if (isSyntaxError(error)) throw new ProgramProblem(error.pos, messageOf(error));
+    if (isSyntaxError(error)) throw new SyntaxProblem(error.pos, messageOf(error));
     // A fault of a parser is met by one program alone.
     throw new ProgramProblem(parser.start, 'this cannot be read');
   }

@@ -12,5 +12,8 @@ export class ProgramProblem extends Error {
   }
 }
 
+/** The text cannot be read on: it may be something else than a program. */
+export class SyntaxProblem extends ProgramProblem {}
+
 /** A program that is too much: no other way to read it is tried. */
 export class LimitProblem extends ProgramProblem {}

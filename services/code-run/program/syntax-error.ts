@@ -35,6 +35,8 @@ function foundAt(text: string, offset: number): string {
 
 function hintFor(language: Language, text: string, { offset, message }: ProgramProblem): string | undefined {
   if (/[\u2018\u2019\u201C\u201D]/.test(text[offset] ?? '')) return 'Use straight quotes';
+  if (text.charAt(offset - 1) === '#' || text[offset] === '#') return 'A comment starts with //';
+  if (text.slice(offset - 2, offset) === '</') return 'There is no JSX: write text';
   if (message !== unexpected) return undefined;
   const before = text.slice(Math.max(0, offset - beforeCharacters), offset);
   if (/\bawait\s+$/.test(before)) return 'await is only possible in an async function: write async before it';

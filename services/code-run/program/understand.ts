@@ -9,6 +9,7 @@ import { type Erased, eraseTypes } from './erase.ts';
 import { mayBeFenced, unfence } from './fences.ts';
 import { looksLikeObject } from './forms.ts';
 import { typeNames } from './grammar.ts';
+import { mistakeAt, mistakeIn } from './mistakes.ts';
 import {
   attempt,
   farther,
@@ -18,7 +19,7 @@ import {
   parseExpression,
   readTokens,
 } from './parser.ts';
-import { LimitProblem, ProgramProblem } from './problem.ts';
+import { LimitProblem, ProgramProblem, SyntaxProblem } from './problem.ts';
 import { type ProgramError, programError } from './syntax-error.ts';
 
 export interface Understood {
@@ -50,6 +51,8 @@ export function understand(code: string): Understood | NotUnderstood {
     const typedText = text;
     const parsed = attempt(() => readJavaScript(text));
     if (!(parsed instanceof ProgramProblem) && !hasTypeArguments(text, parsed)) {
+      const mistake = mistakeIn(text, parsed);
+      if (mistake !== undefined) throw mistake;
       return { ok: true, language, text, parsed, typedText, outside: [] };
     }
     const erased = withoutTypes(text, parsed);
@@ -58,7 +61,8 @@ export function understand(code: string): Understood | NotUnderstood {
     return { ok: true, language, parsed: readJavaScript(text), typedText, ...erased };
   } catch (error) {
     if (!(error instanceof ProgramProblem)) throw error;
-    return { ok: false, error: programError(language, text, error) };
+    const mistake = error instanceof SyntaxProblem ? mistakeAt(text, error.offset) : undefined;
+    return { ok: false, error: programError(language, text, mistake ?? error) };
   }
 }
 
