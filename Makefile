@@ -16,13 +16,13 @@ $(SETUP): package-lock.json package.json
 	@touch $@
 
 start: setup ## Start everything on this machine, on loopback
-	node --no-warnings services/embedded/main.ts
+	bin/embedded
 
 mongo: setup tools ## Start a local MongoDB-protocol server on port 27017
 	node --no-warnings tools/mongo/start.ts
 
 demo: setup ## Run a program against three real MCP servers, and show all of it
-	@node --no-warnings services/reference-core/cli/main.ts demo
+	@bin/code-mode demo
 
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json

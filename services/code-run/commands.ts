@@ -1,29 +1,40 @@
 /**
  * What an operator does beside serving, straight on the store: whoever can read its keys may do all of it.
- * Answers are JSON on standard output, one object a line.
+ * Answers are JSON on standard output, one object a line. A wrong command or setting, and what is not there, end
+ * with status 2, a store that does not answer with 1.
  */
 import type { Command } from 'commander';
-import { print, sourcesOf } from '../shared/command.ts';
+import { endAsFailed, print, settingsOf } from '../shared/command.ts';
 import { AppError } from '../shared/errors.ts';
 import { createLog } from '../shared/log.ts';
 import { runJson, settingsJson } from './api/http/json.ts';
 import { Settings, type SettingsChange } from './api/settings.ts';
+import { checkCodeRun } from './check.ts';
 import { readCodeRunConfig } from './config.ts';
-import { withConfiguredStore } from './configured-store.ts';
 import type { CodeRunStore, KeyRotation } from './store/contract.ts';
 
 type Store = CodeRunStore & KeyRotation;
 
 export function addOperatorCommands(program: Command): void {
   const onStore = (work: (store: Store) => Promise<void>) => async () => {
-    const config = readCodeRunConfig(sourcesOf(program));
+    const config = await settingsOf(program, { read: readCodeRunConfig, check: checkCodeRun });
+    // Loaded only where it is used: what is wrong with a command is told faster.
+    const { withConfiguredStore } = await import('./configured-store.ts');
     await withConfiguredStore(config, createLog({ service: 'code-run', level: 'warn' }), work);
   };
 
+  program.helpCommand(true);
   program
     .command('rotate')
     .description('wrap the data keys of all runs under the active key, while serving goes on')
-    .action(onStore(async (store) => print(JSON.stringify(await store.rotate()))));
+    .addHelpText('after', '\nEnds with status 1 where a run could not be unwrapped: "unreadable" names them.')
+    .action(
+      onStore(async (store) => {
+        const report = await store.rotate();
+        print(JSON.stringify(report));
+        if (report.unreadable.length > 0) endAsFailed();
+      }),
+    );
 
   addSettings(program, onStore);
   addRuns(program, onStore);
@@ -40,27 +51,35 @@ function addSettings(program: Command, onStore: OnStore): void {
   settings
     .command('set <NAME=VALUE...>')
     .description('change enabled, timeoutMs, memoryMb or outputBytes')
-    .action((assignments: string[]) =>
-      onStore(async (store) => {
-        const change = changeOf(assignments);
+    .action((assignments: string[]) => {
+      const change = changeOf(assignments);
+      return onStore(async (store) => {
         const known = new Settings(store, () => performance.now());
         const { version } = await known.read();
         print(JSON.stringify(settingsJson(await known.update(version, change, (name) => name))));
-      })(),
-    );
+      })();
+    });
 }
 
 function changeOf(assignments: readonly string[]): SettingsChange {
-  const values = assignments.map((assignment): [string, unknown] => {
+  const values = new Map<string, unknown>();
+  for (const assignment of assignments) {
     const [, name, value] = /^(enabled|timeoutMs|memoryMb|outputBytes)=(.+)$/.exec(assignment) ?? [];
     if (name === undefined || value === undefined) {
-      throw new Error(`"${assignment}" must be enabled=…, timeoutMs=…, memoryMb=… or outputBytes=…`);
+      throw wrong(`"${assignment}" must be enabled=…, timeoutMs=…, memoryMb=… or outputBytes=…`);
     }
-    if (name !== 'enabled') return [name, /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN];
-    if (value !== 'true' && value !== 'false') throw new Error('enabled must be true or false');
-    return [name, value === 'true'];
-  });
+    if (values.has(name)) throw wrong(`${name} stands there twice`);
+    if (name === 'enabled' && value !== 'true' && value !== 'false')
+      throw wrong('enabled must be true or false');
+    // What is no number is out of every range.
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    values.set(name, name === 'enabled' ? value === 'true' : number);
+  }
   return Object.fromEntries(values);
+}
+
+function wrong(message: string): AppError {
+  return new AppError('INVALID_ARGUMENT', message);
 }
 
 function addRuns(program: Command, onStore: OnStore): void {

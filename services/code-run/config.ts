@@ -1,31 +1,26 @@
 /** Every setting of CodeRunService: its name, meaning, range and default. */
-import { parseAddress } from '../shared/address.ts';
+import { parseAddress, parseTarget } from '../shared/address.ts';
 import { identityProblems, identityTable } from '../shared/auth/identity-config.ts';
-import {
-  ConfigError,
-  integer,
-  oneOf,
-  optionalText,
-  readConfig,
-  type Sources,
-  text,
-  type Values,
-} from '../shared/config.ts';
+import { integer, oneOf, optionalText, text, type Values } from '../shared/config.ts';
+import { ConfigReader, type Sources } from '../shared/config-reader.ts';
+import { limits } from '../shared/limits.ts';
+import { checkSecureUrl } from '../shared/secure-url.ts';
+import { exceedsUtf8 } from '../shared/text.ts';
 import {
   tlsClientProblems,
   tlsClientTable,
   tlsServerProblems,
   tlsServerTable,
 } from '../shared/tls-config.ts';
+import { parseLocalKeys } from './crypto/local-keys.ts';
 
 /** For CODE_RUN_HTTP_ADDRESS: nothing is served on HTTP. */
 export const httpOff = 'off';
 
 const dayMs = 86_400_000;
 
-const address = (value: string): void => {
-  parseAddress(value);
-};
+/** A segment of a path of the transit engine. */
+const transitWord = /^\w(?:[\w.-]*\w)?$/;
 
 export const codeRunTable = {
   ...identityTable,
@@ -34,7 +29,7 @@ export const codeRunTable = {
   grpcAddress: text('CODE_RUN_GRPC_ADDRESS', {
     what: 'Where gRPC is served: "host:port" or "unix:/path". Without identity: loopback only.',
     initial: '127.0.0.1:7410',
-    check: address,
+    check: parseAddress,
   }),
   httpAddress: text('CODE_RUN_HTTP_ADDRESS', {
     what: 'Where HTTP, Connect and gRPC-Web are served: "host:port", or "off". Without identity: loopback only.',
@@ -47,89 +42,127 @@ export const codeRunTable = {
   sandboxAddress: text('CODE_RUN_SANDBOX_ADDRESS', {
     what: 'SandboxService: "host:port", "dns:///name:port" (all its addresses, in turn) or "unix:/path".',
     initial: '127.0.0.1:7412',
-    check: (value) => address(value.replace(/^dns:\/\/\//, '')),
+    check: parseTarget,
   }),
   store: text('CODE_RUN_STORE', {
-    what: 'Where runs are kept: "sqlite:<path>", "sqlite::memory:" or "mongodb://…". May hold a password.',
+    what:
+      'Where runs are kept: "sqlite:<path>", "sqlite::memory:" or "mongodb://…". Not set: MONGODB_URI, and without ' +
+      'that the default.',
+    otherName: 'MONGODB_URI',
     initial: 'sqlite:.data/code-runs.db',
-    secret: true,
-    check: (value) => {
-      if (/^sqlite:.|^mongodb(\+srv)?:\/\//.test(value)) return;
+    secret: 'url',
+    check: (value, name) => {
+      if (/^mongodb(\+srv)?:\/\/[^/?#]/.test(value)) return;
+      if (name === 'MONGODB_URI') throw new Error('must be "mongodb://…" or "mongodb+srv://…"');
+      if (/^sqlite:./.test(value)) return;
       throw new Error('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
     },
   }),
   keys: optionalText('CODE_RUN_KEYS', {
     what: 'Keys that wrap the data keys of runs, "id:base64" each, the active one first. Wins over the file.',
-    secret: true,
+    secret: 'whole',
+    lines: true,
+    check: (value) => {
+      parseLocalKeys(value);
+    },
   }),
   keysFile: text('CODE_RUN_KEYS_FILE', {
-    what: 'File of such keys. With a SQLite store it is made, with one new key, if it is not there.',
+    what: 'File of such keys, for its owner alone. With a SQLite store it is made, with one new key, if it is not there.',
     initial: '.data/code-runs.keys',
   }),
   transitUrl: optionalText('CODE_RUN_TRANSIT_URL', {
     what: 'Vault or OpenBao whose transit engine wraps the data keys: "https://host:8200". Local keys then only read.',
+    secret: 'url',
     check: (value) => {
-      if (!/^https?:\/\/[^/]+\/?$/.test(value)) throw new Error('must be "https://host:port"');
+      const { pathname, search } = checkSecureUrl(value);
+      if (pathname !== '/' || search !== '') throw new Error('must be "https://host:port", without a path');
     },
   }),
   transitKey: optionalText('CODE_RUN_TRANSIT_KEY', {
     what: 'Name of the key in the transit engine. Needed with the URL.',
+    check: (value) => {
+      if (!transitWord.test(value)) throw new Error('must be letters, digits, "_", "." and "-"');
+    },
   }),
   transitMount: text('CODE_RUN_TRANSIT_MOUNT', {
     what: 'Path of the transit engine.',
     initial: 'transit',
+    check: checkTransitPath,
   }),
   transitTokenFile: optionalText('CODE_RUN_TRANSIT_TOKEN_FILE', {
     what: 'File with the token, read for each request: an agent may renew it. Needed with the URL.',
   }),
   transitNamespace: optionalText('CODE_RUN_TRANSIT_NAMESPACE', {
     what: 'Namespace of the transit engine, where the server has namespaces.',
+    check: checkTransitPath,
   }),
   retentionDays: integer('CODE_RUN_RETENTION_DAYS', {
-    what: 'Days after which a final run is deleted. 1 to 3650.',
+    what: 'How long a final run is kept after its last change.',
+    unit: 'days',
     initial: 30,
     min: 1,
     max: 3650,
   }),
   abandonedAfterMs: integer('CODE_RUN_ABANDONED_AFTER_MS', {
-    what: 'After this long without its core a run is Failed / Unavailable. Milliseconds, 1000 to 30 days.',
+    what: 'After this long without its core a run is Failed / Unavailable.',
+    unit: 'milliseconds',
     initial: 3_600_000,
     min: 1000,
     max: 30 * dayMs,
   }),
   drainMs: integer('CODE_RUN_DRAIN_MS', {
-    what: 'How long running attempts may end by themselves after SIGTERM. Milliseconds, 0 to one hour.',
+    what: 'How long running attempts may end by themselves after SIGTERM.',
+    unit: 'milliseconds',
     initial: 30_000,
     min: 0,
     max: 3_600_000,
   }),
   instance: optionalText('CODE_RUN_INSTANCE', {
-    what: 'Name of this instance in leases, unique among those that share a store. Made up by default.',
+    what: 'Name of this instance in leases, unique among those that share a store. Not set: made up.',
+    check: (value) => {
+      if (exceedsUtf8(value, limits.idBytesMax))
+        throw new Error(`must be at most ${limits.idBytesMax} bytes`);
+    },
   }),
   requestsPerSecond: integer('CODE_RUN_REQUESTS_PER_SECOND', {
-    what: 'Requests that one caller may make in a second; a stream counts once. 1 to 1000000.',
+    what: 'Requests that one caller may make in a second; a stream counts once.',
+    unit: 'requests a second',
     initial: 1000,
     min: 1,
     max: 1_000_000,
   }),
   logLevel: oneOf('CODE_RUN_LOG_LEVEL', {
-    what: 'debug, info, warn, error or silent.',
+    what: 'What is logged: this and what is worse.',
     values: ['debug', 'info', 'warn', 'error', 'silent'],
     initial: 'info',
   }),
 };
 
-export type CodeRunConfig = Values<typeof codeRunTable>;
+export interface CodeRunConfig extends Values<typeof codeRunTable> {
+  /** The variable that names the store. */
+  readonly storeSetting: string;
+  /** A key file that is not there is made. Where instances share a store, none could read the runs of another. */
+  readonly makesKeyFile: boolean;
+}
 
-export function readCodeRunConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
-  const config = readConfig(codeRunTable, { ...sources, prefix: 'CODE_RUN_' });
-  const problems = relationsOf(config);
-  if (problems.length > 0) throw new ConfigError(problems);
+export const codeRunPrefix = 'CODE_RUN_';
+
+/** Throws ConfigError. */
+export function readCodeRunConfig(sources: Sources): CodeRunConfig {
+  const reader = new ConfigReader(sources, [{ table: codeRunTable, prefix: codeRunPrefix }]);
+  const values = reader.values(codeRunTable);
+  const config = {
+    ...values,
+    storeSetting: reader.nameOf(codeRunTable.store),
+    makesKeyFile: values.store.startsWith('sqlite:'),
+  };
+  reader.relate(() => codeRunRelations(config));
+  reader.finish();
   return config;
 }
 
 /** What one value alone cannot show. */
-function relationsOf(config: CodeRunConfig): string[] {
+export function codeRunRelations(config: CodeRunConfig): string[] {
   return [
     ...transitProblems(config),
     ...tlsServerProblems('CODE_RUN_', config),
@@ -141,10 +174,21 @@ function relationsOf(config: CodeRunConfig): string[] {
   ];
 }
 
-function transitProblems({ transitUrl, transitKey, transitTokenFile }: CodeRunConfig): string[] {
+function transitProblems(config: CodeRunConfig): string[] {
+  const { transitUrl, transitKey, transitTokenFile, transitNamespace } = config;
   const needed = { CODE_RUN_TRANSIT_KEY: transitKey, CODE_RUN_TRANSIT_TOKEN_FILE: transitTokenFile };
-  if (transitUrl === undefined) return [];
-  return Object.entries(needed)
-    .filter(([, value]) => value === undefined)
-    .map(([name]) => `${name} is needed with CODE_RUN_TRANSIT_URL`);
+  if (transitUrl !== undefined) {
+    return Object.entries(needed)
+      .filter(([, value]) => value === undefined)
+      .map(([name]) => `${name} is needed with CODE_RUN_TRANSIT_URL`);
+  }
+  return Object.entries({ ...needed, CODE_RUN_TRANSIT_NAMESPACE: transitNamespace })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => `CODE_RUN_TRANSIT_URL must be set where ${name} is`);
+}
+
+function checkTransitPath(value: string): void {
+  if (!value.split('/').every((word) => transitWord.test(word))) {
+    throw new Error('must be letters, digits, "_", "." and "-", with "/" between the parts of a path');
+  }
 }

@@ -4,7 +4,8 @@
  */
 import { ConfigError } from '../shared/config.ts';
 import type { Log } from '../shared/log.ts';
-import { type CodeRunConfig, codeRunTable } from './config.ts';
+import type { CodeRunConfig } from './config.ts';
+import { makeDataFolder } from './data-folder.ts';
 import { openKeys } from './keys.ts';
 import { type CodeRunStore, type KeyRotation, StoreUnavailable } from './store/contract.ts';
 import {
@@ -15,11 +16,11 @@ import {
   type StoreOptions,
   StoreUnusable,
   StoreUrlInvalid,
+  sqlitePath,
 } from './store/open.ts';
 
 type Store = CodeRunStore & KeyRotation;
 
-const setting = codeRunTable.store.name;
 /** How long a start waits for its store before it goes on without. */
 const firstTryMs = 1_000;
 
@@ -28,9 +29,14 @@ const firstTryMs = 1_000;
  * be one that can never be used; later `opening` does.
  */
 export async function openConfiguredStoreInTime(config: CodeRunConfig, log: Log): Promise<StoreInTime> {
+  const { storeSetting: setting } = config;
+  makeFolders(config);
   const options = optionsOf(config, log);
   const inTime = openStoreInTime({
-    open: () => openSealed(options).catch(rethrow),
+    open: () =>
+      openSealed(options).catch((error: unknown) => {
+        throw problemOf(error, setting);
+      }),
     onAway: ({ message: reason }, againInMs) =>
       log.warn({ setting, reason, againInMs }, 'the store does not answer'),
   });
@@ -50,6 +56,8 @@ export async function withConfiguredStore(
   log: Log,
   work: (store: Store) => Promise<void>,
 ): Promise<void> {
+  const { storeSetting: setting } = config;
+  makeFolders(config);
   try {
     const store = await openStore(optionsOf(config, log));
     try {
@@ -61,7 +69,9 @@ export async function withConfiguredStore(
     const away = [error, error instanceof Error ? error.cause : undefined].find(
       (each) => each instanceof StoreUnavailable,
     );
-    throw away === undefined ? problemOf(error) : new ConfigError([`${setting} ${away.message}`]);
+    if (away === undefined) throw problemOf(error, setting);
+    // The setting may be right: no ConfigError.
+    throw new Error(`${setting} ${away.message}`, { cause: away });
   }
 }
 
@@ -79,11 +89,15 @@ function optionsOf(config: CodeRunConfig, log: Log): StoreOptions {
   };
 }
 
-function rethrow(error: unknown): never {
-  throw problemOf(error);
+/** Folders of the defaults, for what is made in them. */
+function makeFolders({ store, storeSetting, keys, keysFile, makesKeyFile }: CodeRunConfig): void {
+  makeDataFolder({
+    [storeSetting]: sqlitePath(store),
+    CODE_RUN_KEYS_FILE: makesKeyFile && keys === undefined ? keysFile : undefined,
+  });
 }
 
-function problemOf(error: unknown): unknown {
+function problemOf(error: unknown, setting: string): unknown {
   return error instanceof StoreUrlInvalid || error instanceof StoreUnusable
     ? new ConfigError([`${setting} ${error.message}`])
     : error;

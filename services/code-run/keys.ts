@@ -1,7 +1,8 @@
 /** The key ring of the configuration: local keys, or a transit engine with local keys behind it. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../shared/config.ts';
+import { checkFile } from '../shared/file-check.ts';
 import { fileProblem } from '../shared/file-problem.ts';
 import type { Log } from '../shared/log.ts';
 import type { CodeRunConfig } from './config.ts';
@@ -10,6 +11,7 @@ import { type KeyKeeper, KeyServiceUnavailable } from './crypto/keys.ts';
 import { LocalKeeper } from './crypto/local-keeper.ts';
 import { KeyTextInvalid, parseLocalKeys, readOrCreateKeyFile } from './crypto/local-keys.ts';
 import { TransitKeeper } from './crypto/transit-keeper.ts';
+import { folderProblems } from './data-folder.ts';
 
 /** One answer of the transit engine. */
 const transitTimeoutMs = 5_000;
@@ -53,19 +55,39 @@ async function warnIfAway(transit: TransitKeeper, log: Log): Promise<void> {
   }
 }
 
-async function openLocalKeys(config: CodeRunConfig, log: Log): Promise<KeyKeeper> {
+async function openLocalKeys({ keys, keysFile, makesKeyFile }: CodeRunConfig, log: Log): Promise<KeyKeeper> {
+  if (keys !== undefined) return new LocalKeeper(parseLocalKeys(keys));
   try {
-    if (config.keys !== undefined) return new LocalKeeper(parseLocalKeys(config.keys, 'CODE_RUN_KEYS'));
-    // A key that each of several instances made for itself could not be read by the others.
-    if (!config.store.startsWith('sqlite:')) {
-      return new LocalKeeper(parseLocalKeys(await readFile(config.keysFile, 'utf8'), config.keysFile));
-    }
-    const { keys, created } = await readOrCreateKeyFile(config.keysFile);
-    if (created) log.warn({ file: config.keysFile }, 'made a new key: without this file no run can be read');
-    return new LocalKeeper(keys);
+    if (!makesKeyFile) return new LocalKeeper(parseLocalKeys(await readFile(keysFile, 'utf8'), keysFile));
+    const read = await readOrCreateKeyFile(keysFile);
+    if (read.created) log.warn({ file: keysFile }, 'made a new key: without this file no run can be read');
+    return new LocalKeeper(read.keys);
   } catch (error) {
-    if (error instanceof KeyTextInvalid) throw new ConfigError([error.message]);
-    const file = `CODE_RUN_KEYS_FILE ${config.keysFile}`;
-    throw new ConfigError([`${file} cannot be used, and CODE_RUN_KEYS is not set: ${fileProblem(error)}`]);
+    throw new ConfigError([keysFileProblem(keysFile, error)]);
   }
+}
+
+/** What is wrong with the settings of local keys. A file that will be made needs its folder. */
+export function localKeyProblems(config: CodeRunConfig): string[] {
+  const { keys, keysFile, makesKeyFile, transitUrl } = config;
+  if (keys !== undefined) return [];
+  if (!existsSync(keysFile)) {
+    if (transitUrl !== undefined) return [];
+    if (makesKeyFile) return folderProblems('CODE_RUN_KEYS_FILE', keysFile);
+  }
+  const problem = checkFile(keysFile, { secret: true });
+  if (problem !== undefined) return [keysFileProblem(keysFile, problem)];
+  try {
+    // What is no plain file (a pipe) can be read once, and that is for the start.
+    if (statSync(keysFile).isFile()) parseLocalKeys(readFileSync(keysFile, 'utf8'), keysFile);
+    return [];
+  } catch (error) {
+    return [keysFileProblem(keysFile, error)];
+  }
+}
+
+function keysFileProblem(file: string, problem: unknown): string {
+  if (problem instanceof KeyTextInvalid) return `CODE_RUN_KEYS_FILE ${problem.message}`;
+  const why = fileProblem(problem);
+  return `CODE_RUN_KEYS_FILE ${file} cannot be used, and CODE_RUN_KEYS is not set: ${why}`;
 }

@@ -2,26 +2,36 @@
  * Starts everything on this machine. When it listens, it says on standard output where; with --json in one
  * line of JSON. Logs go to standard error.
  */
-import { type CodeRunConfig, codeRunTable, httpOff, readCodeRunConfig } from '../code-run/config.ts';
-import { isLoopback, parseAddress } from '../shared/address.ts';
+import { checkCodeRun } from '../code-run/check.ts';
+import { storeName } from '../code-run/store/open.ts';
 import { print, printReady, runCommand, serviceCommand } from '../shared/command.ts';
-import { ConfigError, type Sources } from '../shared/config.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
+import { isTelemetryName } from '../shared/telemetry-config.ts';
 import { unreachable } from '../shared/unreachable.ts';
-import { type CodeMode, startEmbedded } from './embedded.ts';
+import {
+  type EmbeddedConfig,
+  embeddedCodeRunTable,
+  embeddedSandboxTable,
+  readEmbeddedConfig,
+} from './config.ts';
+import type { CodeMode } from './embedded.ts';
 
-async function serve(config: CodeRunConfig): Promise<void> {
-  const log = createLog({ service: 'embedded', level: config.logLevel });
-  const embedded = await startEmbedded(config, sandboxEnvironment(config.logLevel), log);
+async function serve({ codeRun, sandboxEnvironment }: EmbeddedConfig): Promise<void> {
+  const log = createLog({ service: 'embedded', level: codeRun.logLevel });
+  const environment = { ...telemetryEnvironment(), ...sandboxEnvironment };
+  // Loaded only where it is used: --help and its kin answer faster.
+  const { startEmbedded } = await import('./embedded.ts');
+  const embedded = await startEmbedded(codeRun, environment, log);
   const { grpcAddress, httpAddress } = embedded.codeRun;
   const { sandboxAddress, codeMode, whenKnown } = embedded;
   const { locked, missing } = embedded.lock;
-  const ready = { grpcAddress, httpAddress, sandboxAddress, locked, missing };
+  const store = storeName(codeRun.store);
+  const ready = { grpcAddress, httpAddress, sandboxAddress, store, locked, missing };
   const json = command.opts()['json'] === true;
   // Heard before anyone is told that it listens: who is told may stop it at once.
   const told = untilToldToStop();
-  if (json) printReady({ ...ready, store: codeMode !== undefined, codeMode: isOn(codeMode) });
+  if (json) printReady({ ...ready, storeReady: codeMode !== undefined, codeMode: isOn(codeMode) });
   else print(greeting(ready, codeMode));
   if (codeMode === undefined && !json) {
     whenKnown.then(
@@ -40,26 +50,12 @@ function isOn(codeMode: CodeMode | undefined): boolean {
   return codeMode === 'on' || codeMode === 'turned on';
 }
 
-/** A person reads this terminal: only what matters is logged, unless asked for. */
-function readEmbeddedConfig(sources: Omit<Sources, 'prefix'>): CodeRunConfig {
-  const environment = { CODE_RUN_LOG_LEVEL: 'warn', ...sources.environment };
-  const config = readCodeRunConfig({ ...sources, environment });
-  for (const address of [config.grpcAddress, config.httpAddress]) {
-    if (address !== httpOff && !isLoopback(parseAddress(address))) {
-      throw new ConfigError([
-        `${address} is not on loopback: the all-in-one start serves this machine alone`,
-      ]);
-    }
-  }
-  return config;
-}
-
-/** What the sandbox gets: its own settings and those of traces, and nothing else of this environment. */
-function sandboxEnvironment(logLevel: string): Record<string, string> {
-  const own = Object.entries(process.env).flatMap(([name, value]) =>
-    /^(SANDBOX|OTEL)_/.test(name) && value !== undefined ? [[name, value] as const] : [],
+/** Of this environment the sandbox gets what traces need, and nothing else. */
+function telemetryEnvironment(): Record<string, string> {
+  const given = Object.entries(process.env).flatMap(([name, value]) =>
+    isTelemetryName(name) && value !== undefined ? [[name, value] as const] : [],
   );
-  return { SANDBOX_LOG_LEVEL: logLevel, ...Object.fromEntries(own) };
+  return Object.fromEntries(given);
 }
 
 function greeting(
@@ -67,6 +63,7 @@ function greeting(
     readonly grpcAddress: string;
     readonly httpAddress: string | undefined;
     readonly sandboxAddress: string;
+    readonly store: string;
     readonly locked: boolean;
     readonly missing: readonly string[];
   },
@@ -76,6 +73,7 @@ function greeting(
     `gRPC     ${ready.grpcAddress}`,
     `HTTP     ${ready.httpAddress === undefined ? 'off' : `http://${ready.httpAddress}`}`,
     `Sandbox  ${ready.sandboxAddress}`,
+    `Store    ${ready.store}`,
     `Lock     ${ready.locked ? 'locked' : `not locked, for want of ${ready.missing.join(', ')}`}`,
     codeModeLine(codeMode),
     'Everyone on this machine may use it; nobody else can reach it. Ctrl-C stops it.',
@@ -99,9 +97,12 @@ function codeModeLine(codeMode: CodeMode | undefined): string {
 
 const command = serviceCommand({
   name: 'embedded',
-  description: 'Starts everything on this machine: CodeRunService, a SandboxService and a SQLite store.',
-  table: codeRunTable,
+  description:
+    'Starts everything on this machine: CodeRunService, a SandboxService and a store, SQLite by default.',
+  tables: [embeddedCodeRunTable, embeddedSandboxTable],
   read: readEmbeddedConfig,
+  check: ({ codeRun }) => checkCodeRun(codeRun),
+  show: ({ text }) => text,
   serve,
 }).option('--json', 'say where it listens in one line of JSON');
 await runCommand(command);

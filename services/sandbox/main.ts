@@ -1,12 +1,14 @@
 /** The command of SandboxService. */
 import { printReady, runCommand, serviceCommand } from '../shared/command.ts';
+import { printConfig } from '../shared/config-text.ts';
 import { createLog } from '../shared/log.ts';
 import { untilToldToStop } from '../shared/process.ts';
-import { readSandboxConfig, type SandboxConfig, sandboxTable } from './config.ts';
-import { startSandbox } from './server.ts';
+import { checkSandbox, readSandboxConfig, type SandboxConfig, sandboxTable } from './config.ts';
 
 async function serve(config: SandboxConfig): Promise<void> {
   const log = createLog({ service: 'sandbox', level: config.logLevel });
+  // Loaded only where it is used: --help and its kin answer faster.
+  const { startSandbox } = await import('./server.ts');
   const sandbox = await startSandbox(config, log);
   const { address, locked, missing } = sandbox;
   log.info({ address, locked }, 'listening');
@@ -22,8 +24,10 @@ await runCommand(
   serviceCommand({
     name: 'sandbox',
     description: 'Runs programs, each in a fresh, locked process. CodeRunService is its caller.',
-    table: sandboxTable,
+    tables: [sandboxTable],
     read: readSandboxConfig,
+    check: checkSandbox,
+    show: (config) => printConfig(sandboxTable, config),
     serve,
   }),
 );

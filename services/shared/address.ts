@@ -17,6 +17,18 @@ export function parseAddress(text: string): Address {
   return { kind: 'tcp', host, port: Number(digits) };
 }
 
+/**
+ * What a client dials: an address of a server, or "dns:///name:port", which stands for all addresses of the name.
+ * Throws an Error that says what it must be.
+ */
+export function parseTarget(text: string): Address {
+  const name = /^dns:\/\/\/(.*)$/.exec(text)?.[1];
+  const address = parseAddress(name ?? text);
+  if (name !== undefined && address.kind !== 'tcp') throw new Error('must be "dns:///name:port"');
+  if (address.kind === 'tcp' && address.port === 0) throw new Error('must name a port from 1 to 65535');
+  return address;
+}
+
 /** Whether only this machine can reach it. A name other than localhost may resolve to anything. */
 export function isLoopback(address: Address): boolean {
   if (address.kind === 'unix') return true;

@@ -1,27 +1,25 @@
 /**
- * Configuration of a service: a table of variables, each with its meaning, read once from the environment and
- * an optional file of NAME=value lines (the environment wins).
+ * What a setting is: its name, meaning, range, default, and what of it may be printed. A service has one table
+ * of them; config-reader.ts reads one, config-text.ts shows it.
  *
- * C1  A value is checked when it is read; every problem is told at once, each with the name of its variable
- *     and what it should be, and without the value of a secret.
- * C2  A variable with the service's prefix that the table does not have is a problem too: a mistyped name
- *     must not be a default in disguise.
- * C3  An empty value counts as not set.
+ * C1  Every problem names its variable and what it should be, never the value of a secret.
  */
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
-import { fileProblem } from './file-problem.ts';
+import { maskUrl, maskWhole } from './mask.ts';
 
 export interface Variable<T> {
   readonly name: string;
-  /** Meaning, unit and range, for --help. */
+  /** Another name that is read where this one is not set. */
+  readonly otherName: string | undefined;
+  /** Meaning, for --help. */
   readonly what: string;
-  /** Never printed. */
-  readonly secret: boolean;
-  /** The default as text, for --help; undefined where there is none. */
+  /** Range and unit, or the values there are, for --help; undefined: the meaning says it. */
+  readonly range: string | undefined;
+  /** What of a text is printed; undefined: all of it. */
+  readonly mask: ((text: string) => string) | undefined;
+  /** The default as text; undefined where there is none. */
   readonly initial: string | undefined;
-  /** Reads a text; throws an Error whose message says what it should be: "must be …". */
-  readonly read: (text: string) => T;
+  /** Reads a text that was given as `name`; throws an Error that says what it should be: "must be …". */
+  readonly read: (text: string, name: string) => T;
   /** The value where none is set. */
   readonly fallback: T;
 }
@@ -41,146 +39,99 @@ export class ConfigError extends Error {
   }
 }
 
-// ---- Kinds of variables ------------------------------------------------------------------------
-
 interface Common {
   readonly what: string;
-  readonly secret?: boolean;
+  /** Printed is nothing of it, or of a URL all but its password and the secrets among its parameters. */
+  readonly secret?: 'whole' | 'url';
 }
 
-export function text(
-  name: string,
-  options: Common & { initial: string; check?: (text: string) => void },
-): Variable<string> {
-  return variable(name, options, options.initial, (value) => {
-    options.check?.(value);
-    return value;
-  });
+interface TextOptions extends Common {
+  readonly otherName?: string;
+  /** The text may have several lines. */
+  readonly lines?: boolean;
+  readonly check?: (text: string, name: string) => void;
+}
+
+export function text(name: string, options: TextOptions & { readonly initial: string }): Variable<string> {
+  const read = textReader(options);
+  return variable(name, options, { initial: options.initial, read, fallback: read(options.initial, name) });
 }
 
 /** A text that may be left out. */
-export function optionalText(
-  name: string,
-  options: Common & { check?: (text: string) => void },
-): Variable<string | undefined> {
-  const read = (value: string) => {
-    options.check?.(value);
+export function optionalText(name: string, options: TextOptions): Variable<string | undefined> {
+  return variable(name, options, { initial: undefined, read: textReader(options), fallback: undefined });
+}
+
+function textReader({ check, lines = false }: TextOptions): (text: string, name: string) => string {
+  return (value, name) => {
+    // Of a file or a secret store, a line break comes along easily, and nobody sees it.
+    if (!lines && /\p{Cc}/u.test(value)) throw new Error('must be one line, without control characters');
+    if (value.trim() !== value) throw new Error('must not begin or end with a blank');
+    check?.(value, name);
     return value;
-  };
-  return {
-    name,
-    what: options.what,
-    secret: options.secret ?? false,
-    initial: undefined,
-    read,
-    fallback: undefined,
   };
 }
 
 export function integer(
   name: string,
-  options: Common & { initial: number; min: number; max: number },
+  options: Common & {
+    readonly initial: number;
+    readonly min: number;
+    readonly max: number;
+    /** "milliseconds"; undefined: a plain count. */
+    readonly unit?: string;
+  },
 ): Variable<number> {
-  const { min, max } = options;
-  return variable(name, options, String(options.initial), (value) => {
+  const { initial, min, max, unit } = options;
+  const read = (value: string) => {
     const number = /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= min && number <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return number;
-  });
+  };
+  const range = `${min} to ${max}${unit === undefined ? '' : ` ${unit}`}`;
+  return variable(name, options, { initial: String(initial), read, fallback: read(String(initial)) }, range);
 }
 
-export function flag(name: string, options: Common & { initial: boolean }): Variable<boolean> {
-  return variable(name, options, String(options.initial), (value) => {
+export function flag(name: string, options: Common & { readonly initial: boolean }): Variable<boolean> {
+  const { initial } = options;
+  const read = (value: string) => {
     if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
     return value === 'true';
-  });
+  };
+  return variable(name, options, { initial: String(initial), read, fallback: initial }, 'true or false');
 }
 
 export function oneOf<const T extends string>(
   name: string,
-  options: Common & { values: readonly T[]; initial: NoInfer<T> },
+  options: Common & { readonly values: readonly T[]; readonly initial: NoInfer<T> },
 ): Variable<T> {
-  return variable(name, options, options.initial, (value) => {
-    const found = options.values.find((candidate) => candidate === value);
-    if (found === undefined) throw new Error(`must be one of ${options.values.join(', ')}`);
+  const { values, initial } = options;
+  const read = (value: string) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
     return found;
-  });
-}
-
-function variable<T>(name: string, options: Common, initial: string, read: (text: string) => T): Variable<T> {
-  return {
-    name,
-    what: options.what,
-    secret: options.secret ?? false,
-    initial,
-    read,
-    fallback: read(initial),
   };
+  const range = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+  return variable(name, options, { initial, read, fallback: initial }, range);
 }
 
-// ---- Reading -----------------------------------------------------------------------------------
-
-export interface Sources {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A file of NAME=value lines. */
-  readonly file?: string;
-  /** "CODE_RUN_": every variable that begins so must be in the table. */
-  readonly prefix: string;
+function variable<T>(
+  name: string,
+  { what, secret, otherName }: Common & { readonly otherName?: string },
+  reading: Pick<Variable<T>, 'initial' | 'read' | 'fallback'>,
+  range?: string,
+): Variable<T> {
+  const mask = secret === undefined ? undefined : secret === 'whole' ? maskWhole : maskUrl;
+  return { name, otherName, what, range, mask, ...reading };
 }
 
-/** Reads every variable of the table. Throws ConfigError. */
-export function readConfig<S extends Table>(table: S, sources: Sources): Values<S> {
-  const texts = { ...(sources.file === undefined ? {} : readFile(sources.file)), ...sources.environment };
-  const problems = unknownNames(table, texts, sources.prefix);
-  const values: Record<string, unknown> = {};
-  for (const [key, entry] of Object.entries(table)) {
-    const given = texts[entry.name];
-    try {
-      values[key] = given === undefined || given === '' ? entry.fallback : entry.read(given);
-    } catch (error) {
-      const got = entry.secret ? '' : `, is ${JSON.stringify(given)}`;
-      problems.push(`${entry.name} ${error instanceof Error ? error.message : String(error)}${got}`);
-    }
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-  return values as Values<S>;
+/** A table without some of its variables. */
+export function without<S extends Table, K extends keyof S>(table: S, ...keys: readonly K[]): Omit<S, K> {
+  const left = Object.entries(table).filter(([key]) => !keys.some((dropped) => dropped === key));
+  return Object.fromEntries(left) as Omit<S, K>; // What is left is what the type says.
 }
 
-function readFile(path: string): Readonly<Record<string, string | undefined>> {
-  try {
-    return parseEnv(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ConfigError([`--config: cannot read the file ${path}: ${fileProblem(error)}`]);
-  }
-}
-
-function unknownNames(
-  table: Table,
-  texts: Readonly<Record<string, string | undefined>>,
-  prefix: string,
-): string[] {
-  const known = new Set(Object.values(table).map((entry) => entry.name));
-  return Object.keys(texts)
-    .filter((name) => name.startsWith(prefix) && !known.has(name))
-    .map((name) => `${name} is not a setting; --help lists them all`);
-}
-
-// ---- Showing -----------------------------------------------------------------------------------
-
-/** The table for --help. */
-export function describeConfig(table: Table): string {
-  return Object.values(table)
-    .map(({ name, what, initial }) => `  ${name}${initial === undefined ? '' : `=${initial}`}\n      ${what}`)
-    .join('\n');
-}
-
-/** The values in force as NAME=value lines, a file that `readConfig` takes; secrets are masked. */
-export function printConfig<S extends Table>(table: S, values: Values<S>): string {
-  return Object.entries(table)
-    .map(([key, { name, secret }]) => {
-      const value = values[key];
-      if (value === undefined) return `# ${name} is not set`;
-      return `${name}=${secret ? '***' : String(value)}`;
-    })
-    .join('\n');
+/** The same variable with another default. */
+export function startingAs<T>(entry: Variable<T>, initial: string): Variable<T> {
+  return { ...entry, initial, fallback: entry.read(initial, entry.name) };
 }

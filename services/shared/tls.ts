@@ -5,8 +5,8 @@
  *     renewed, or broken, leave what was there before.
  * T2  A first read that fails, fails the start, and names the variable.
  */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from '@grpc/grpc-js';
 import { ConfigError } from './config.ts';
 import type { Log } from './log.ts';
@@ -109,8 +109,32 @@ function read({ cert, key, ca }: CertificateFiles): CertificateTexts {
     key: readFileSync(key),
     ca: ca === undefined ? undefined : readFileSync(ca),
   };
-  createSecureContext(texts); // Throws where they do not fit each other.
+  checkCertificate(texts.cert);
+  if (texts.ca !== undefined) checkCertificate(texts.ca);
+  checkKey(texts.key, texts.cert);
   return texts;
+}
+
+/** Throws an Error that says what it must be. */
+export function checkCertificate(text: Buffer): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch (cause) {
+    throw new Error('must be a certificate in PEM', { cause });
+  }
+}
+
+/** Throws an Error that says what it must be, also where the key is of another certificate. */
+export function checkKey(text: Buffer, cert: Buffer): void {
+  let key: ReturnType<typeof createPrivateKey>;
+  try {
+    key = createPrivateKey(text);
+  } catch (cause) {
+    throw new Error('must be a private key in PEM, without a passphrase', { cause });
+  }
+  if (!checkCertificate(cert).checkPrivateKey(key)) {
+    throw new Error('must be the private key of the certificate');
+  }
 }
 
 function same(a: CertificateTexts, b: CertificateTexts): boolean {

@@ -57,7 +57,7 @@ describe('key file', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   test('is made once, for its owner alone, and then read', async () => {
-    const path = join(folder, 'deep', 'keys');
+    const path = join(folder, 'keys');
     const first = await readOrCreateKeyFile(path);
     const second = await readOrCreateKeyFile(path);
     expect([first.created, second.created]).toStrictEqual([true, false]);
@@ -71,6 +71,10 @@ describe('key file', () => {
     expect(all.filter(({ created }) => created)).toHaveLength(1);
     expect(new Set(all.map(({ keys }) => Buffer.from(keys[0].secret).toString('hex'))).size).toBe(1);
     expect(await readFile(path, 'utf8')).toContain('k1:');
+  });
+
+  test('is not made in a folder that is not there', async () => {
+    await expect(readOrCreateKeyFile(join(folder, 'nowhere', 'keys'))).rejects.toThrow('ENOENT');
   });
 
   test('that is not one is refused with its path', async () => {

@@ -30,7 +30,7 @@ const noise = join(folder.path, 'noise.db');
 writeFileSync(noise, randomBytes(8192));
 writeFileSync(join(folder.path, 'plain'), 'no folder');
 
-const keysFile = join(folder.path, 'keys/code-runs.keys');
+const keysFile = join(folder.path, 'code-runs.keys');
 
 /** Keys are made for a file alone: a database that instances share needs them given. */
 function settingsOf(store: string): Record<string, string> {
@@ -74,8 +74,8 @@ const codeRun = 'services/code-run/main.ts';
 
 describe('a start', () => {
   test.each([
-    ['a path that cannot be made', codeRun, 'sqlite:/proc/nope/x.db', /name a file/],
-    ['a path under a file', codeRun, `sqlite:${folder.path}/plain/x.db`, /name a file/],
+    ['a folder that is not there', codeRun, 'sqlite:/proc/nope/x.db', /\/proc\/nope, which is no folder/],
+    ['a path under a file', codeRun, `sqlite:${folder.path}/plain/x.db`, /\/plain, which is no folder/],
     ['a folder', codeRun, `sqlite:${folder.path}`, /name a file/],
     ['a file of random bytes', codeRun, `sqlite:${noise}`, /no SQLite database.* name another/],
     [
@@ -95,7 +95,7 @@ describe('a start', () => {
     'with %s ends at once, in one line that names the setting',
     async (_, script, store, reason) => {
       const service = start(script, store);
-      expect(await service.ended()).toEqual({ code: 1, signal: null });
+      expect(await service.ended()).toEqual({ code: 2, signal: null });
       const own = ownLines(service);
       expect(own).toHaveLength(1);
       expect(own[0]).toMatch(/^(code-run|embedded): CODE_RUN_STORE /);
@@ -163,7 +163,7 @@ describe.runIf(mongoAvailable('a MongoDB that comes late and refuses'))('a start
     try {
       await service.ready();
       const server = await MongoServer.start(program, data.path, port);
-      expect(await service.ended()).toEqual({ code: 1, signal: null });
+      expect(await service.ended()).toEqual({ code: 2, signal: null });
       await server.stop();
       expect(ownLines(service)).toEqual([
         'code-run: CODE_RUN_STORE is refused by the server: the user or password in it is wrong (MongoDB error 18)',

@@ -86,6 +86,21 @@ describe.runIf(grpcurlAvailable('the commands of the documentation'))('the comma
   });
 });
 
+/** Lines that start a command of bin/; those of docs/command-line.md are read by a test of that guide. */
+const lines = ['README.md', 'docs/operating.md'].flatMap((file) =>
+  blocksOf(file).flatMap(({ text }) => text.match(/^bin\/.+$/gm) ?? []),
+);
+
+test.each([...new Set(lines)])('the documentation shows a command that there is: %s', async (line) => {
+  const [name = '', ...words] = line.split(' ');
+  const end = words.findIndex((word) => !/^[a-z]+$/.test(word));
+  const command = end < 0 ? words : words.slice(0, end);
+  const { code, stdout } = await run(join(root, name), [...command, '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Usage: ${[name.slice('bin/'.length), ...command].join(' ')} `);
+  for (const option of words.filter((word) => /^--?[a-z]/.test(word))) expect(stdout).toContain(option);
+});
+
 test('docs/operating.md names every setting, and no other', () => {
   const text = blocksOf('docs/operating.md')
     .map((block) => block.text)

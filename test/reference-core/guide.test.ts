@@ -12,8 +12,8 @@ const guide = readFileSync(path.join(import.meta.dirname, '../../docs/command-li
 const blocks = (kind: string) =>
   [...guide.matchAll(new RegExp(`\`\`\`${kind}\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block ?? '');
 
-/** What follows "--" on each command line. */
-const lines = [...guide.matchAll(/^npm run code-mode -- (.+)$/gm)].map(([, line]) => line ?? '');
+/** What follows the command on each command line. */
+const lines = [...guide.matchAll(/^bin\/code-mode (.+)$/gm)].map(([, line]) => line ?? '');
 
 async function helpOf(words: readonly string[]): Promise<string> {
   const streams = { input: Readable.from([]), out: new PassThrough(), err: new PassThrough() };

@@ -13,7 +13,7 @@ if (program === undefined) {
 }
 const server = await MongoServer.start(program, join(import.meta.dirname, '../../.data/mongo'), port);
 process.stdout.write(
-  `${program.kind} listens. Use it with: CODE_RUN_STORE=mongodb://127.0.0.1:${port}/code_mode\n`,
+  `${program.kind} listens. Use it with: MONGODB_URI=mongodb://127.0.0.1:${port}/code_mode make start\n`,
 );
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void server.stop());

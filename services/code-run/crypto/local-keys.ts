@@ -5,8 +5,7 @@
  * Nothing here ever puts a key, or a part of one, into an error.
  */
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, open, readFile, unlink } from 'node:fs/promises';
 import { keyBytes } from './envelope.ts';
 
 export interface LocalKey {
@@ -21,22 +20,23 @@ export class KeyTextInvalid extends Error {
 
 const idPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** `origin` names the variable or file in errors. */
-export function parseLocalKeys(text: string, origin: string): [LocalKey, ...LocalKey[]] {
+/** `origin` names the variable or file in errors; without it the caller does. */
+export function parseLocalKeys(text: string, origin?: string): [LocalKey, ...LocalKey[]] {
+  const where = origin === undefined ? '' : `${origin}: `;
   const entries = text
     .split('\n')
     .filter((line) => !line.trimStart().startsWith('#'))
     .join('\n')
     .split(/[\s,]+/)
     .filter((entry) => entry !== '');
-  const keys = entries.map((entry, at) => parseEntry(entry, `${origin}: key ${at + 1}`));
+  const keys = entries.map((entry, at) => parseEntry(entry, `${where}key ${at + 1}`));
   const ids = new Set(keys.map((key) => key.id));
   if (ids.size !== keys.length) {
-    throw new KeyTextInvalid(`${origin}: two keys have the same id`);
+    throw new KeyTextInvalid(`${where}two keys have the same id`);
   }
   const [active, ...others] = keys;
   if (active === undefined) {
-    throw new KeyTextInvalid(`${origin}: holds no key; write "id:base64 of ${keyBytes} random bytes"`);
+    throw new KeyTextInvalid(`${where}holds no key; write "id:base64 of ${keyBytes} random bytes"`);
   }
   return [active, ...others];
 }
@@ -63,7 +63,7 @@ export function newLocalKey(id: string): string {
 
 /**
  * Reads the keys of a file, and makes it with one new key if it is not there: readable by its owner alone,
- * durable before it is used. `created` is for the caller to tell the person who started the service.
+ * durable before it is used. Its folder must be there. `created` is for the caller to tell the person who started the service.
  */
 export async function readOrCreateKeyFile(
   path: string,
@@ -74,7 +74,6 @@ export async function readOrCreateKeyFile(
 
 /** Written whole under another name and then linked: another process never sees half of it. */
 async function createKeyFile(path: string): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {

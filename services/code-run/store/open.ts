@@ -61,14 +61,43 @@ function isSqlite(url: string): boolean {
 }
 
 async function openRows({ url, sqliteDurability = 'power' }: StoreOptions): Promise<RowStore> {
-  const path = isSqlite(url) ? url.slice('sqlite:'.length) : '';
-  if (path !== '') {
-    return new SqliteRows({ path, durability: sqliteDurability });
-  }
-  if (/^mongodb(\+srv)?:\/\//.test(url)) {
+  if (isMongo(url)) {
     // The driver takes as long to load as all the rest of the store: only where it is used.
     const { MongoRows } = await import('./mongodb/mongo-rows.ts');
     return MongoRows.open(url);
   }
-  throw new StoreUrlInvalid('must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"');
+  if (!isSqlite(url) || url === 'sqlite:') {
+    throw new StoreUrlInvalid(
+      'must be "sqlite:<path>", "sqlite::memory:", "mongodb://…" or "mongodb+srv://…"',
+    );
+  }
+  return new SqliteRows({ path: url.slice('sqlite:'.length), durability: sqliteDurability });
+}
+
+/** What is wrong with a URL, without connecting; undefined: nothing. Never with a password. */
+export async function checkStoreUrl(url: string): Promise<string | undefined> {
+  if (!isMongo(url)) return undefined;
+  const { mongoClient } = await import('./mongodb/client.ts');
+  try {
+    mongoClient(url);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreUrlInvalid) return error.message;
+    throw error;
+  }
+}
+
+/** The file of a store; undefined: it has none. */
+export function sqlitePath(url: string): string | undefined {
+  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : ':memory:';
+  return path === ':memory:' ? undefined : path;
+}
+
+/** Which store it is, for people: without user, password and options. */
+export function storeName(url: string): string {
+  return isMongo(url) ? url.replace(/\/\/(?:[^/?]*@)?([^?]*).*$/s, '//$1') : url;
+}
+
+function isMongo(url: string): boolean {
+  return /^mongodb(\+srv)?:\/\//.test(url);
 }

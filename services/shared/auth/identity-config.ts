@@ -1,6 +1,7 @@
 /** Settings of identity, the same for every service that takes tokens. */
 import { isLoopback, parseAddress } from '../address.ts';
 import { integer, optionalText, type Values } from '../config.ts';
+import { checkSecureUrl } from '../secure-url.ts';
 import type { Identity } from './authenticator.ts';
 import { TokenVerifier } from './tokens.ts';
 
@@ -12,15 +13,12 @@ const jwksCooldownMs = 5000;
 export const identityTable = {
   jwksUrl: optionalText('CODE_RUN_JWKS_URL', {
     what: 'Keys that check bearer tokens: https, or http on this machine. Either this or CODE_RUN_JWT_SECRET.',
-    check: (value) => {
-      const url = URL.canParse(value) ? new URL(value) : undefined;
-      const local = url?.protocol === 'http:' && isLoopback({ kind: 'tcp', host: url.hostname, port: 0 });
-      if (url?.protocol !== 'https:' && !local) throw new Error('must be an https URL');
-    },
+    secret: 'url',
+    check: checkSecureUrl,
   }),
   jwtSecret: optionalText('CODE_RUN_JWT_SECRET', {
     what: `Secret that checks bearer tokens (HS256 to HS512), at least ${secretBytesMin} bytes.`,
-    secret: true,
+    secret: 'whole',
     check: (value) => {
       if (Buffer.byteLength(value) < secretBytesMin)
         throw new Error(`must be at least ${secretBytesMin} bytes`);
@@ -33,7 +31,8 @@ export const identityTable = {
     what: 'The audience that a bearer token must name ("aud").',
   }),
   jwtClockSkewSeconds: integer('CODE_RUN_JWT_CLOCK_SKEW_SECONDS', {
-    what: 'How far the clocks of issuer and service may differ. 0 to 300.',
+    what: 'How far the clocks of issuer and service may differ.',
+    unit: 'seconds',
     initial: 30,
     min: 0,
     max: 300,

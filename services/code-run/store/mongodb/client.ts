@@ -62,8 +62,7 @@ function parsed(url: string, options: MongoClientOptions): MongoClient {
   try {
     return new MongoClient(url, options);
   } catch (error) {
-    throw new StoreUrlInvalid(error instanceof Error ? error.message : 'is not a MongoDB URL', {
-      cause: error,
-    });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreUrlInvalid(`cannot be used: ${why}`, { cause: error });
   }
 }

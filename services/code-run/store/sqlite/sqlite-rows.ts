@@ -5,8 +5,7 @@
  * Statements run on this thread (tens of microseconds each); what may take long, the sync of the log, does
  * not (wal-sync.ts). Every statement is a transaction of its own, but for those that are wrapped in one.
  */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type PlatformSettings, StoreUnavailable, StoreUnusable } from '../contract.ts';
 import type {
@@ -35,7 +34,7 @@ import { prepareSchema } from './schema.ts';
 import { WalSync } from './wal-sync.ts';
 
 export interface SqliteOptions {
-  /** Path of the file; `:memory:` keeps everything in memory. */
+  /** Path of the file, in a folder that is there; `:memory:` keeps everything in memory. */
   readonly path: string;
   /**
    * What an acknowledged write survives: `power` everything (synced to the disk), `process` the kill of any
@@ -304,7 +303,6 @@ function defined(value: string | number | Uint8Array | undefined): SQLInputValue
 
 /** Readable by its owner alone; SQLite gives its side files the mode of the database. */
 function makePrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }
