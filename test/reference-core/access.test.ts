@@ -23,7 +23,7 @@ beforeAll(async () => {
   files = Object.fromEntries(
     Object.entries(pems).map(([name, pem]) => {
       const file = path.join(folder.path, `${name}.pem`);
-      writeFileSync(file, pem);
+      writeFileSync(file, pem, { mode: 0o600 });
       return [name, file];
     }),
   ) as typeof files;
@@ -84,7 +84,7 @@ describe('a command with a service that knows its callers', () => {
     expect([status, err]).toEqual([
       2,
       expect.stringMatching(
-        /^error: CODE_MODE_TLS_CA_FILE: cannot read \/nowhere\.pem: there is no such file/,
+        /^error: CODE_MODE_TLS_CA_FILE: cannot use \/nowhere\.pem: there is no such file/,
       ),
     ]);
   });
@@ -99,6 +99,14 @@ describe('accessTo', () => {
       { CODE_MODE_TLS_CERT_FILE: 'x' },
       'CODE_MODE_TLS_CERT_FILE and CODE_MODE_TLS_KEY_FILE must be',
     ],
+    [
+      'localhost:1',
+      { CODE_MODE_TOKN: 'x' },
+      'CODE_MODE_TOKN is not a setting; did you mean CODE_MODE_TOKEN?',
+    ],
+    ['localhost:1', { CODE_MODE_TOKEN: 'x\ny' }, 'CODE_MODE_TOKEN must be one line'],
+    ['localhost:1', { CODE_MODE_TOKEN: 'x y' }, 'CODE_MODE_TOKEN must be a JWT'],
+    ['localhost:1', { CODE_MODE_TLS_CA_FILE: '/' }, 'CODE_MODE_TLS_CA_FILE: cannot use /: it is a folder'],
     ['127.0.0.1:1', { CODE_MODE_TLS_CA_FILE: 'x' }, 'under TLS, name the server by a host name'],
     [
       'localhost:1',
@@ -107,6 +115,23 @@ describe('accessTo', () => {
     ],
   ])('refuses %s with %j', (server, environment, message) => {
     expect(() => accessTo(server, environment)).toThrow(message);
+  });
+
+  test('refuses a key that others may read, and one of another certificate', () => {
+    const open = path.join(folder.path, 'open.pem');
+    writeFileSync(open, 'x', { mode: 0o644 });
+    const access = { CODE_MODE_TLS_CA_FILE: files.ca, CODE_MODE_TLS_CERT_FILE: files.cert };
+    expect(() => accessTo('localhost:1', { ...access, CODE_MODE_TLS_KEY_FILE: open })).toThrow(
+      `CODE_MODE_TLS_KEY_FILE: cannot use ${open}: it must be for its owner alone (chmod 600), its mode is 0644`,
+    );
+    const other = { ...access, CODE_MODE_TLS_CERT_FILE: files.otherCa, CODE_MODE_TLS_KEY_FILE: files.key };
+    expect(() => accessTo('localhost:1', other)).toThrow(
+      `CODE_MODE_TLS_KEY_FILE: ${files.key} must be the private key of the certificate`,
+    );
+  });
+
+  test('takes a variable that is empty for one that is not set', () => {
+    expect(accessTo('localhost:1', { CODE_MODE_TOKEN: '', CODE_MODE_TLS_CA_FILE: '' }).headers).toEqual({});
   });
 
   test('sends a token on this machine without TLS', () => {

@@ -295,10 +295,13 @@ describe('decisions on the command line', () => {
     expect(shown.out).toMatch(new RegExp(`^${id}  Waiting\\n`));
     expect(shown.out).toContain('1  filesystem.write_file  Waiting  {"path":');
     const following = run('runs', 'follow', id, ...here);
+    const followingJson = run('runs', 'follow', id, '--json', ...here);
     const resumed = await runTyping(['a'], 'runs', 'resume', id, '-c', config, ...here);
     expect(JSON.parse(resumed.out)).toEqual(['fulfilled', 'fulfilled']);
     const followed = await following;
     expect([followed.status, JSON.parse(followed.out)]).toEqual([0, ['fulfilled', 'fulfilled']]);
+    const asJson = await followingJson;
+    expect([asJson.status, JSON.parse(asJson.out)]).toMatchObject([0, { id, status: 'Completed' }]);
     const listed = await run('runs', 'list', '-n', '1', ...here);
     expect(listed.out).toMatch(new RegExp(`^${id}  \\d{4}-.*  Completed +3 calls  `));
     const [first] = (await run('runs', 'list', '--json', ...here)).out.split('\n');
@@ -310,6 +313,17 @@ describe('decisions on the command line', () => {
     expect(left.status).toBe(4);
     expect(left.err).toContain('It ends with this command.');
     expect(left.err).not.toContain('runs resume');
+  });
+
+  test('gives the whole run as JSON also while it waits, and when it is cancelled', async () => {
+    const left = await run('run', '-e', writing('8'), '-c', config, '--json', ...here);
+    expect(left.status).toBe(4);
+    const waiting = JSON.parse(left.out);
+    expect(waiting).toMatchObject({ status: 'Waiting', calls: [{}, { outcome: { _tag: 'Waiting' } }, {}] });
+    const cancelled = await run('runs', 'cancel', waiting.id, '--json', ...here);
+    expect(JSON.parse(cancelled.out)).toMatchObject({ id: waiting.id, status: 'Cancelled' });
+    const alone = await run('run', '-e', writing('9'), '-c', config, '--json');
+    expect([alone.status, JSON.parse(alone.out)]).toMatchObject([4, { status: 'Waiting' }]);
   });
 
   test('cancels a run that waits', async () => {
@@ -345,6 +359,26 @@ describe('code-mode api', () => {
 });
 
 describe('code-mode', () => {
+  test.each([
+    [['rn'], "unknown command 'rn'\n(Did you mean run?)"],
+    [['runs', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
+    [['run', '--polcy', 'x'], "unknown option '--polcy'\n(Did you mean --policy?)"],
+    [['run', 'a', 'b'], "too many arguments for 'run'. Expected 1 argument but got 2: a, b."],
+    [['run', '-e'], "option '-e, --eval <code>' argument missing"],
+    [['runs', 'show'], "missing required argument 'run'"],
+    [['runs', 'list', 'x'], "too many arguments for 'list'. Expected 0 arguments but got 1: x."],
+    [['runs', 'list', '-n', '0'], '--most "0" must be a whole number above 0'],
+    [['runs', 'list', '-n', '1e3'], '--most "1e3" must be a whole number above 0'],
+    [['mcp'], "required option '-c, --config <file>' not specified"],
+  ])('says what is wrong with %j', async (args, message) => {
+    expect(await run(...args)).toEqual({ status: 2, out: '', err: `error: ${message}\n` });
+  });
+
+  test('says its version', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(await run('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' });
+  });
+
   test('shows its commands and exit statuses', async () => {
     const { status, out } = await run('--help');
     expect(status).toBe(0);

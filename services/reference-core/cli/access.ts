@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { type Address, isLoopback, parseAddress } from '../../shared/address.ts';
-import { fileProblem } from '../../shared/file-problem.ts';
-import { CommandError, exitStatus } from './exit.ts';
+import { ConfigError, optionalText, type Values } from '../../shared/config.ts';
+import { ConfigReader } from '../../shared/config-reader.ts';
+import { pemProblems } from '../../shared/tls-config.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,41 +17,70 @@ export interface Access {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export const accessTable = {
+  token: optionalText('CODE_MODE_TOKEN', {
+    what: 'Bearer token (JWT). Its subject owns the runs.',
+    secret: 'whole',
+    check: (value) => {
+      if (!/^[!-~]+$/.test(value)) throw new Error('must be a JWT: letters, digits and signs without blanks');
+    },
+  }),
+  ca: optionalText('CODE_MODE_TLS_CA_FILE', {
+    what: "Authorities (PEM) of the server's certificate. Set: TLS.",
+  }),
+  cert: optionalText('CODE_MODE_TLS_CERT_FILE', { what: 'Certificate (PEM, with its chain) to show.' }),
+  key: optionalText('CODE_MODE_TLS_KEY_FILE', { what: 'Its private key (PEM).' }),
+};
+
+/** Throws ConfigError. */
 export function accessTo(server: string, environment: Environment): Access {
-  const {
-    CODE_MODE_TOKEN: token,
-    CODE_MODE_TLS_CA_FILE: ca,
-    CODE_MODE_TLS_CERT_FILE: cert,
-    CODE_MODE_TLS_KEY_FILE: key,
-  } = environment;
-  if ((cert === undefined) !== (key === undefined)) {
-    throw wrong('CODE_MODE_TLS_CERT_FILE and CODE_MODE_TLS_KEY_FILE must be set together');
-  }
-  if (ca === undefined && cert !== undefined) {
-    throw wrong('CODE_MODE_TLS_CA_FILE must be set where CODE_MODE_TLS_CERT_FILE is');
-  }
-  if (token !== undefined && ca === undefined && !staysHere(server)) {
-    throw wrong('CODE_MODE_TLS_CA_FILE must be set: a token is sent to another machine only under TLS');
-  }
-  // The gRPC library cannot check a certificate against an IP address.
-  if (ca !== undefined && isIpAddress(server)) {
-    throw wrong(`under TLS, name the server by a host name of its certificate instead of ${server}`);
-  }
+  const { token, ca, cert, key } = readAccess(environment, (access) => problemsOf(server, access));
   return {
     credentials:
       ca === undefined
         ? credentials.createInsecure()
         : credentials.createSsl(
-            pem('CODE_MODE_TLS_CA_FILE', ca),
-            key === undefined ? null : pem('CODE_MODE_TLS_KEY_FILE', key),
-            cert === undefined ? null : pem('CODE_MODE_TLS_CERT_FILE', cert),
+            readFileSync(ca),
+            key === undefined ? null : readFileSync(key),
+            cert === undefined ? null : readFileSync(cert),
           ),
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   };
 }
 
-/** The subject that runs belong to: that of the token, so that its bearer may read them. */
-export function ownerOf({ CODE_MODE_TOKEN: token }: Environment): string {
+type AccessValues = Values<typeof accessTable>;
+
+function readAccess(
+  environment: Environment,
+  relations: (values: AccessValues) => readonly string[],
+): AccessValues {
+  const reader = new ConfigReader({ environment }, [{ table: accessTable, prefix: 'CODE_MODE_' }]);
+  const values = reader.values(accessTable);
+  reader.relate(() => relations(values));
+  reader.finish();
+  return values;
+}
+
+function problemsOf(server: string, { token, ca, cert, key }: AccessValues): string[] {
+  if ((cert === undefined) !== (key === undefined)) {
+    return ['CODE_MODE_TLS_CERT_FILE and CODE_MODE_TLS_KEY_FILE must be set together'];
+  }
+  if (ca === undefined && cert !== undefined) {
+    return ['CODE_MODE_TLS_CA_FILE must be set where CODE_MODE_TLS_CERT_FILE is'];
+  }
+  if (token !== undefined && ca === undefined && !staysHere(server)) {
+    return ['CODE_MODE_TLS_CA_FILE must be set: a token is sent to another machine only under TLS'];
+  }
+  // The gRPC library cannot check a certificate against an IP address.
+  if (ca !== undefined && isIpAddress(server)) {
+    return [`under TLS, name the server by a host name of its certificate instead of ${server}`];
+  }
+  return pemProblems([accessTable.cert.name, cert], [accessTable.key.name, key], [accessTable.ca.name, ca]);
+}
+
+/** The subject that runs belong to: that of the token, so that its bearer may read them. Throws ConfigError. */
+export function ownerOf(environment: Environment): string {
+  const { token } = readAccess(environment, () => []);
   if (token === undefined) return 'local';
   try {
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
@@ -58,7 +88,7 @@ export function ownerOf({ CODE_MODE_TOKEN: token }: Environment): string {
   } catch {
     // Falls through: it is no JWT.
   }
-  throw wrong('CODE_MODE_TOKEN must be a JWT with a subject ("sub")');
+  throw new ConfigError(['CODE_MODE_TOKEN must be a JWT with a subject ("sub")']);
 }
 
 function staysHere(server: string): boolean {
@@ -78,18 +108,4 @@ function addressOf(server: string): Address | undefined {
   } catch {
     return undefined;
   }
-}
-
-function pem(variable: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new CommandError(exitStatus.usage, `${variable}: cannot read ${file}: ${fileProblem(cause)}`, {
-      cause,
-    });
-  }
-}
-
-function wrong(message: string): CommandError {
-  return new CommandError(exitStatus.usage, message);
 }

@@ -1,7 +1,9 @@
 /** The commands of the command line. */
 import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
-import { ownerOf } from './access.ts';
+import { productVersion } from '../../shared/command.ts';
+import { describeConfig } from '../../shared/config-text.ts';
+import { accessTable, ownerOf } from './access.ts';
 import { describe } from './api.ts';
 import type { Input } from './ask.ts';
 import { runDemo } from './demo.ts';
@@ -53,10 +55,7 @@ Exit status:
   4  the run waits for a decision, and there is nobody to ask
 
 Environment, for --server:
-  CODE_MODE_TOKEN           bearer token (JWT)
-  CODE_MODE_TLS_CA_FILE     authorities of the server's certificate (PEM); set: TLS
-  CODE_MODE_TLS_CERT_FILE   certificate to show (PEM), with
-  CODE_MODE_TLS_KEY_FILE    its private key`;
+${describeConfig(accessTable)}`;
 
 /** What every command gets. */
 interface Surroundings {
@@ -69,7 +68,7 @@ interface Surroundings {
 function createCommand(streams: Streams, signal: AbortSignal, end: (status: ExitStatus) => void): Command {
   const program = new Command('code-mode')
     .description('Runs programs that use MCP servers, in locked-down processes.')
-    .version('0.1.0')
+    .version(productVersion())
     .addHelpText('after', exitHelp)
     .exitOverride()
     .configureOutput({
@@ -120,7 +119,7 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .action(async (options: { server: string; session: string; most: string; json?: boolean }) => {
       await using service = connectService(options.server, process.env);
       const { session, json = false } = options;
-      await listRuns(service.client, { session, most: readCount(options.most), json }, terminal);
+      await listRuns(service.client, { session, most: readCount('--most', options.most), json }, terminal);
     });
   runs
     .command('show')
@@ -137,9 +136,10 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .description('show the calls of a run as they come, until it ends')
     .argument('<run>', 'id of the run')
     .option(...serverOption)
-    .action(async (runId: string, options: { server: string }) => {
+    .option('--json', 'give the whole run as JSON instead of its value')
+    .action(async (runId: string, options: { server: string; json?: boolean }) => {
       await using service = connectService(options.server, process.env);
-      end(await followRun(service.client, runId, terminal, signal));
+      end(await followRun(service.client, runId, options.json ?? false, terminal, signal));
     });
   const resume = runs
     .command('resume')
@@ -157,9 +157,10 @@ function addRuns(program: Command, { streams, terminal, signal, end }: Surroundi
     .description('stop a run for good')
     .argument('<run>', 'id of the run')
     .option(...serverOption)
-    .action(async (runId: string, options: { server: string }) => {
+    .option('--json', 'give the whole run as JSON')
+    .action(async (runId: string, options: { server: string; json?: boolean }) => {
       await using service = connectService(options.server, process.env);
-      await cancelRun(service.client, runId, terminal);
+      await cancelRun(service.client, runId, options.json ?? false, terminal);
     });
 }
 
@@ -215,7 +216,7 @@ function driveOptions(command: Command, server?: string): Command {
     )
     .option('-y, --yes', 'allow every call')
     .option('--calls', 'show the calls to the apps as they come')
-    .option('--json', 'give the whole run as JSON instead of its value');
+    .option('--json', 'give the whole run as JSON instead of its value, also while it waits');
 }
 
 async function readDrive(options: DriveCommandOptions, input: Input): Promise<DriveOptions> {

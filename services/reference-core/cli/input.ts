@@ -46,10 +46,13 @@ export async function readPolicy(file: string | undefined, allowEverything: bool
   return parsed(await readText(file, 'the policy'), (text) => parsePolicy(text, file));
 }
 
-export function readCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new CommandError(exitStatus.usage, `"${text}" is not a count`);
+export function readCount(option: string, text: string): number {
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (count > 0) return count;
+  throw new CommandError(
+    exitStatus.usage,
+    `${option} ${JSON.stringify(text)} must be a whole number above 0`,
+  );
 }
 
 /** Where the command line keeps its operation record: a folder that only this user can enter. */

@@ -1,4 +1,5 @@
 /** What a person reads when a command cannot go on, and the status it ends with. */
+import { ConfigError } from '../../shared/config.ts';
 import { RpcError } from '../../shared/grpc/status.ts';
 import { CommandError, type ExitStatus, exitStatus } from './exit.ts';
 
@@ -21,6 +22,7 @@ const wrongRequest: readonly string[] = [
 
 export function statusOf(error: unknown): ExitStatus {
   if (error instanceof CommandError) return error.status;
+  if (error instanceof ConfigError) return exitStatus.usage;
   if (!(error instanceof RpcError)) return exitStatus.runFailed;
   return wrongRequest.includes(error.code) ? exitStatus.usage : exitStatus.unavailable;
 }

@@ -11,6 +11,7 @@ import { connectApps } from './apps.ts';
 import { type Input, terminalAsk } from './ask.ts';
 import { type ExitStatus, exitStatus } from './exit.ts';
 import { runJson } from './run-json.ts';
+import { readRun } from './runs.ts';
 import type { Service } from './service.ts';
 import { failureText, liveObserver, valueText } from './show.ts';
 import { oneLine, type Terminal } from './terminal.ts';
@@ -90,7 +91,7 @@ async function drive(
     const core = new ReferenceCore({ client: service.client, apps, record, decider });
     const end = await begin(core, observer);
     options.onEnd?.();
-    return showEnd(end, options, terminal);
+    return await showEnd(end, service, options, terminal);
   } catch (error) {
     // The person stopped the program: the run must not look as if it were to go on.
     if (signal.aborted && runId !== '') await service.client.cancelCodeRun({ runId }).catch(() => {});
@@ -100,8 +101,14 @@ async function drive(
   }
 }
 
-function showEnd(end: RunEnd, { json, record }: DriveOptions, terminal: Terminal): ExitStatus {
+async function showEnd(
+  end: RunEnd,
+  { client }: Service,
+  { json, record }: DriveOptions,
+  terminal: Terminal,
+): Promise<ExitStatus> {
   if (end.tag === 'Waiting') {
+    if (json) terminal.result(JSON.stringify(runJson(await readRun(client, end.waiting.runId))));
     showWaiting(end.waiting, record !== ':memory:', terminal);
     return exitStatus.waiting;
   }

@@ -48,7 +48,7 @@ export async function showRun(
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const run = await read(client, runId);
+  const run = await readRun(client, runId);
   if (json) {
     terminal.result(JSON.stringify(runJson(run)));
     return;
@@ -65,13 +65,14 @@ export async function showRun(
 export async function followRun(
   client: CodeRunClient,
   runId: string,
+  json: boolean,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitStatus> {
   const shown = new Map<number, string>();
   let status: CodeRunStatus | undefined;
   for (;;) {
-    const run = await read(client, runId);
+    const run = await readRun(client, runId);
     for (const { index } of run.calls) {
       const line = callLine(run, index);
       if (shown.get(index) !== line) terminal.note(line);
@@ -79,23 +80,30 @@ export async function followRun(
     }
     if (run.status !== status) terminal.note(terminal.style('bold', statusName(run.status)));
     status = run.status;
-    if (run.result !== undefined) return showResult(run, terminal);
+    if (run.result !== undefined) return showResult(run, json, terminal);
     await pause(appLimits.followPauseMs, undefined, { signal });
   }
 }
 
-function showResult(run: CodeRun, terminal: Terminal): ExitStatus {
+function showResult(run: CodeRun, json: boolean, terminal: Terminal): ExitStatus {
+  if (json) terminal.result(JSON.stringify(runJson(run)));
   for (const line of run.result?.result.value?.logs ?? []) terminal.note(logText(terminal, line));
   const failure = failureText(terminal, run);
   if (failure !== undefined) terminal.note(failure);
   const value = valueText(run);
-  if (value !== undefined) terminal.result(value);
+  if (value !== undefined && !json) terminal.result(value);
   return run.status === CodeRunStatus.COMPLETED ? exitStatus.ok : exitStatus.runFailed;
 }
 
-export async function cancelRun(client: CodeRunClient, runId: string, terminal: Terminal): Promise<void> {
+export async function cancelRun(
+  client: CodeRunClient,
+  runId: string,
+  json: boolean,
+  terminal: Terminal,
+): Promise<void> {
   const { run } = await client.cancelCodeRun({ runId });
-  if (run !== undefined) terminal.result(`${run.id}  ${statusName(run.status)}`);
+  if (run === undefined) return;
+  terminal.result(json ? JSON.stringify(runJson(run)) : `${run.id}  ${statusName(run.status)}`);
 }
 
 function callLine(run: CodeRun, index: number): string {
@@ -104,7 +112,7 @@ function callLine(run: CodeRun, index: number): string {
   return `${index}  ${call.binding}  ${outcomeName(call.outcome)}  ${oneLine(call.argumentsJson, 100)}`;
 }
 
-async function read(client: CodeRunClient, runId: string): Promise<CodeRun> {
+export async function readRun(client: CodeRunClient, runId: string): Promise<CodeRun> {
   const { run } = await client.getCodeRun({ runId });
   if (run === undefined) throw new CommandError(exitStatus.unavailable, 'the service sent no run');
   return run;
