@@ -3,6 +3,8 @@
  *
  * W1  CodeRunService serves while store and sandbox answer; SettingsService while the store does.
  * W2  A change is logged once, not each look.
+ * W3  Once told to stop, it serves nothing new, whatever it sees: whoever balances the load sends it elsewhere while
+ *     what runs here ends.
  */
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
@@ -26,6 +28,8 @@ export interface Readiness {
   readonly sandbox: boolean;
   /** Every required layer of the sandbox's lock holds. */
   readonly locked: boolean;
+  /** It was told to stop: what runs goes on for a while, and nothing new starts. */
+  readonly draining: boolean;
 }
 
 const everyMs = 1000;
@@ -33,7 +37,7 @@ const answerMs = 2000;
 
 export class Watch {
   readonly #parts: WatchParts;
-  #seen: Readiness = { store: false, sandbox: false, locked: false };
+  #seen: Omit<Readiness, 'draining'> = { store: false, sandbox: false, locked: false };
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -42,7 +46,7 @@ export class Watch {
   }
 
   get seen(): Readiness {
-    return this.#seen;
+    return { ...this.#seen, draining: this.#stopped };
   }
 
   /** Looks once, and from then on every second. */

@@ -1,26 +1,15 @@
 /** What operators see: health, readiness, metrics, and settings that every instance follows. */
-import { credentials } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/grpc/health/v1/health_pb.js';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { Settings } from '../../services/code-run/api/settings.ts';
 import type { PlatformSettings } from '../../services/code-run/store/contract.ts';
 import { initialSettings } from '../../services/code-run/store/settings.ts';
 import { untilDone } from '../../services/shared/backoff.ts';
-import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
 import { until } from '../e2e/proc.ts';
 import { completed, play, start, waiting } from './core.ts';
+import { healthOf, Status } from './health.ts';
 import { startServices } from './services.ts';
-
-/** The health service without its stream, which our clients do not have. */
-const healthOf = (address: string) => {
-  const channel = openChannel(address, credentials.createInsecure());
-  const { check } = Health.method;
-  const client = createClient({ typeName: Health.typeName, method: { check } }, channel);
-  const status = async (service: string) => (await client.check({ service })).status;
-  return { status, close: () => channel.close() };
-};
 
 test('health and readiness follow the sandbox, each service for itself', async () => {
   const services = await startServices();
@@ -31,7 +20,7 @@ test('health and readiness follow the sandbox, each service for itself', async (
     const ready = await fetch(`${services.httpUrl}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([
       200,
-      { store: true, sandbox: true, locked: expect.any(Boolean), missing: [] },
+      { store: true, sandbox: true, locked: expect.any(Boolean), draining: false, missing: [] },
     ]);
     await services.sandbox.stop();
     await until(async () => (await health.status(CodeRunService.typeName)) === Status.NOT_SERVING);
@@ -40,7 +29,7 @@ test('health and readiness follow the sandbox, each service for itself', async (
     const unready = await fetch(`${services.httpUrl}/readyz`);
     expect([unready.status, await unready.json()]).toEqual([
       503,
-      { store: true, sandbox: false, locked: false, missing: ['sandbox'] },
+      { store: true, sandbox: false, locked: false, draining: false, missing: ['sandbox'] },
     ]);
     expect((await fetch(`${services.httpUrl}/livez`)).status).toBe(200);
   } finally {

@@ -13,7 +13,8 @@ export function addOperations(http: FastifyInstance, { metrics, ready }: Operati
   http.get('/readyz', (_request, reply) => {
     const seen = ready();
     const missing = (['store', 'sandbox'] as const).filter((part) => !seen[part]);
-    return reply.code(missing.length === 0 ? 200 : 503).send({ ...seen, missing });
+    const serves = missing.length === 0 && !seen.draining;
+    return reply.code(serves ? 200 : 503).send({ ...seen, missing });
   });
   http.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 }
