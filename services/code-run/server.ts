@@ -13,6 +13,7 @@ import { Health } from '../shared/grpc/health.ts';
 import { mountService } from '../shared/grpc/mount.ts';
 import { addReflection } from '../shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../shared/grpc/server.ts';
+import { httpLimits } from '../shared/limits.ts';
 import { listenProblem } from '../shared/listen-problem.ts';
 import type { Log } from '../shared/log.ts';
 import { serverCredentials } from '../shared/tls.ts';
@@ -62,6 +63,7 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     ready: () => watch.seen,
     log: edgeLog,
     certificates,
+    bounds: httpLimits,
     mount: (router) => {
       mountConnect(router, CodeRunService, codeRuns, edge);
       mountConnect(router, SettingsService, platform, edge);
@@ -72,7 +74,7 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     watch.stop();
     await runner.drain(config.drainMs);
     await Promise.all([sweeper.stop(), retention.stop()]);
-    await Promise.all([shutDown(grpc, closeGraceMs), http.close()]);
+    await Promise.all([shutDown(grpc, closeGraceMs), closeHttp(http)]);
     await context.close();
   };
   try {
@@ -93,8 +95,17 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
   }
 }
 
+/** Answers what has arrived; a reader that does not take its answer in time loses it. */
+async function closeHttp(http: Http): Promise<void> {
+  const timer = setTimeout(() => http.server.closeAllConnections(), closeGraceMs);
+  await http.close();
+  clearTimeout(timer);
+}
+
+type Http = ReturnType<typeof createHttp>;
+
 /** Serves HTTP, unless it is off. */
-async function listenHttp(http: ReturnType<typeof createHttp>, address: string): Promise<string | undefined> {
+async function listenHttp(http: Http, address: string): Promise<string | undefined> {
   if (address === httpOff) return undefined;
   const parsed = parseAddress(address);
   if (parsed.kind === 'unix') throw new Error(`cannot serve HTTP on ${address}`);

@@ -11,12 +11,16 @@ export function parseJsonFile(text: string, origin: string): unknown {
     return JSON.parse(text);
   } catch {
     // Not kept as the cause: its message is a piece of the text.
-    const at = jsonErrorOffset(text);
-    const before = text.slice(0, at).split('\n');
-    const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-    const problem = at === text.length ? `it ends too early, at ${place}` : `it cannot be read at ${place}`;
-    throw new AppError('INVALID_ARGUMENT', `${origin} is not JSON: ${problem}`);
+    throw new AppError('INVALID_ARGUMENT', `${origin} is not JSON: ${jsonProblem(text)}`);
   }
+}
+
+/** Why a text is not JSON: "it ends too early, at line 1, column 7". */
+export function jsonProblem(text: string): string {
+  const at = jsonErrorOffset(text);
+  const before = text.slice(0, at).split('\n');
+  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  return at === text.length ? `it ends too early, at ${place}` : `it cannot be read at ${place}`;
 }
 
 const space = /[ \t\r\n]*/y;

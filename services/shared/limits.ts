@@ -148,6 +148,8 @@ export const limits = {
 export const grpcLimits = {
   /** Calls at once on one connection. */
   streamsMax: 2000,
+  /** Metadata of a call: what the HTTP/2 of Node.js takes; grpc-js has no option for less. */
+  headerBytesMax: 64 * KiB,
   /** A connection without a call. */
   idleMs: 600_000,
   /** How often a silent peer is asked whether it lives, and how long its answer may take. */
@@ -165,6 +167,8 @@ export const httpLimits = {
   requestTimeoutMs: 60_000,
   /** A connection without a request. */
   keepAliveTimeoutMs: 65_000,
+  /** A connection on which nothing moves, in a request or in an answer. */
+  silenceTimeoutMs: 120_000,
   /** How often slow connections are looked for. */
   checkingIntervalMs: 5000,
   connectionsMax: 10_000,

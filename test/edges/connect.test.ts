@@ -43,15 +43,15 @@ describe.each([
     const client = createClient(SettingsService, transport());
     const { settings } = await client.getSettings({});
     const expectedVersion = settings?.version ?? 0n;
-    const changed = await client.updateSettings({
-      expectedVersion,
-      codeMode: { memoryMb: 65 },
-      updateMask: { paths: ['memory_mb'] },
-    });
+    const memoryMb = (settings?.codeMode?.memoryMb ?? 0) + 1;
+    const change = { codeMode: { memoryMb }, updateMask: { paths: ['memory_mb'] } };
+    const changed = await client.updateSettings({ expectedVersion, ...change });
     expect(changed.settings).toMatchObject({
       version: expectedVersion + 1n,
-      codeMode: { enabled: true, memoryMb: 65 },
+      codeMode: { enabled: true, memoryMb },
     });
+    const again = await client.updateSettings({ expectedVersion: expectedVersion + 1n, ...change });
+    expect(again.settings).toEqual(changed.settings);
   });
 });
 

@@ -160,19 +160,23 @@ test('a sandbox with a certificate of another authority gets no program', async 
   });
 });
 
-test('the HTTP port asks for the same certificates', async () => {
+test('the HTTP port asks for the same certificates, and knows who shows them on each protocol', async () => {
   const { codeRun } = await startBoth();
   const [hostname, port] = (codeRun.httpAddress ?? '').split(':');
-  const get = (pem: Pem | undefined) =>
+  const ask = (pem: Pem | undefined, path = '/v1/sessions/s-1/code-runs', body?: string) =>
     new Promise<number | string>((resolve) => {
-      const options = { hostname, port, path: '/v1/sessions/s-1/code-runs', ca: authority.pem, ...pem };
+      const how =
+        body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' } };
+      const options = { hostname, port, path, ca: authority.pem, ...how, ...pem };
       const sent = request(options, (response) => resolve(response.statusCode ?? 0));
       sent.on('error', () => resolve('refused'));
-      sent.end();
+      sent.end(body);
     });
-  expect(await get(await authority.issue('the-core'))).toBe(200);
-  expect(await get(undefined)).toBe('refused');
-  expect(await get(await stranger.issue('the-core'))).toBe('refused');
+  const core = await authority.issue('the-core');
+  expect(await ask(core)).toBe(200);
+  expect(await ask(core, `/${CodeRunService.typeName}/ListCodeRuns`, '{"session":"s-1"}')).toBe(200);
+  expect(await ask(undefined)).toBe('refused');
+  expect(await ask(await stranger.issue('the-core'))).toBe('refused');
 });
 
 test('renewed certificates are shown to new connections, and broken ones leave what was there', async () => {

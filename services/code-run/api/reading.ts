@@ -4,11 +4,11 @@
  * What a caller may not see does not exist: a run of somebody else and no run at all give the same answer.
  */
 import { type Caller, maySee, permissions, requirePermission } from '../../shared/auth/caller.ts';
-import { AppError } from '../../shared/errors.ts';
+import { AppError, invalidField } from '../../shared/errors.ts';
 import { limits } from '../../shared/limits.ts';
 import type { StoredRun } from '../core/model.ts';
 import type { RunRecord } from '../runner/contract.ts';
-import { type CodeRunStore, RunUnreadable } from '../store/contract.ts';
+import { type CodeRunStore, PageTokenInvalid, RunUnreadable } from '../store/contract.ts';
 import { payloadBytes } from './calls.ts';
 import { stored } from './stored.ts';
 import { Fields, isRunId } from './validate.ts';
@@ -49,7 +49,9 @@ export class Reading {
     if (caller.sessions !== undefined && !maySee(caller, { owner: caller.subject, session: query.session })) {
       throw noSuchSession();
     }
-    const page = await this.#visible(caller, query);
+    const page = await this.#visible(caller, query).catch((error: unknown) => {
+      throw error instanceof PageTokenInvalid ? invalidField(names.pageToken, error.message) : error;
+    });
     // Without a list of sessions in its token, a caller owns a session by its runs.
     if (page.records.length === 0 && query.pageToken === '' && !knowsSession(caller)) throw noSuchSession();
     return page;

@@ -4,6 +4,7 @@
  * P1  A value that is used was read from the store at most `freshMs` before: an update on any instance counts
  *     everywhere within that time. Reads that come together share one look into the store.
  * P2  An update names the version it was made for; another version there is ABORTED and changes nothing.
+ * P3  An update to the values that are there changes nothing, and the version stays.
  */
 import { AppError } from '../../shared/errors.ts';
 import { settingRanges } from '../../shared/limits.ts';
@@ -59,6 +60,7 @@ export class Settings {
     const before = await this.read();
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const next: PlatformSettings = { ...before, ...given, version: before.version + 1 };
+    if (before.version === expectedVersion && sameValues(before, next)) return before;
     if (before.version !== expectedVersion || !(await stored(this.#store.replaceSettings(next)))) {
       const { version } = await this.read();
       throw new AppError(
@@ -83,6 +85,13 @@ export class Settings {
       retryable: false,
     });
   }
+}
+
+/** Settings that nobody ever set are never the same: setting them to their first values makes them set. */
+function sameValues(before: PlatformSettings, next: PlatformSettings): boolean {
+  const values = ({ enabled, timeoutMs, memoryMb, outputBytes }: PlatformSettings) =>
+    JSON.stringify([enabled, timeoutMs, memoryMb, outputBytes]);
+  return before.version > 0 && values(before) === values(next);
 }
 
 function checkRanges(change: SettingsChange, field: FieldName): void {

@@ -36,6 +36,11 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
+/** No earlier page of the session gave this token. */
+export class PageTokenInvalid extends Error {
+  override readonly name = 'PageTokenInvalid';
+}
+
 /** A run that is there but cannot be read: wrong or missing key, tampered or damaged. That run alone. */
 export class RunUnreadable extends Error {
   override readonly name = 'RunUnreadable';
@@ -121,7 +126,7 @@ export interface CodeRunStore {
   cancel(runId: string, nowMs: number): Promise<StoredRun | undefined>;
   get(runId: string): Promise<StoredRun | undefined>;
   journal(runId: string): Promise<readonly JournalEntry[]>;
-  /** Newest first by (createdAtMs, id). A token of another session or a broken one is an INVALID_ARGUMENT AppError. */
+  /** Newest first by (createdAtMs, id). Throws PageTokenInvalid for a token of another session or a broken one. */
   list(session: string, pageSize: number, pageToken?: string): Promise<Page>;
   /** Deletes every run of the session, running or not (running ones lose their lease). Gives how many. */
   deleteSession(session: string): Promise<number>;

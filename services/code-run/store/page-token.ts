@@ -3,7 +3,7 @@
  * number, so that inserts do not move it.
  */
 import { createHash } from 'node:crypto';
-import { invalidField } from '../../shared/errors.ts';
+import { PageTokenInvalid } from './contract.ts';
 import type { ListPosition } from './rows.ts';
 
 const tokenPattern = /^1 (\d{1,16}) ([0-9a-f]{16}) ([!-~]{1,256})$/;
@@ -15,7 +15,7 @@ export function pageToken(session: string, { createdAtMs, id }: ListPosition): s
 export function readPageToken(session: string, token: string): ListPosition {
   const [, createdAtMs, of, id] = tokenPattern.exec(Buffer.from(token, 'base64url').toString('utf8')) ?? [];
   if (createdAtMs === undefined || id === undefined || of !== digest(session)) {
-    throw invalidField('page_token', 'must be a token that an earlier page of this session gave');
+    throw new PageTokenInvalid('must be a token that an earlier page of this session gave');
   }
   return { createdAtMs: Number(createdAtMs), id };
 }

@@ -14,6 +14,8 @@ import { type TokenVerifier, unauthenticated } from './tokens.ts';
 export interface Sender {
   /** First value of a header, by lower-case name. */
   header(name: string): string | undefined;
+  /** Address of the other end, without its port; "" where the transport has none, as on a Unix socket. */
+  readonly peer: string;
   /** Name in the client certificate that was verified, if there was one. */
   readonly certificateName?: string | undefined;
 }

@@ -3,9 +3,18 @@
  * those of the gRPC port, by the same mapping.
  */
 import type { DescService } from '@bufbuild/protobuf';
-import { ConnectError, type ConnectRouter, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
+import {
+  ConnectError,
+  type ConnectRouter,
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type ServiceImpl,
+} from '@connectrpc/connect';
 import { status } from '@grpc/grpc-js';
 import { BadRequestSchema } from '../../../gen/google/rpc/error_details_pb.js';
+import type { Sender } from '../auth/authenticator.ts';
 import { inSpan } from '../telemetry.ts';
 import {
   type BoundMethod,
@@ -57,13 +66,18 @@ function serve(bound: BoundMethod, edge: Edge) {
   };
 }
 
+const sender = createContextKey<Sender | undefined>(undefined, { description: 'sender' });
+
+/** What the adapter of the transport must give each request: connect itself does not tell who sends it. */
+export function withSender(value: Sender): ContextValues {
+  return createContextValues().set(sender, value);
+}
+
 function contextOf(bound: BoundMethod, connect: HandlerContext): CallContext {
-  return {
-    path: pathOf(bound.method),
-    signal: connect.signal,
-    peer: 'http',
-    header: (name) => connect.requestHeader.get(name) ?? undefined,
-  };
+  const value = connect.values.get(sender);
+  if (value === undefined) throw new Error('the adapter was mounted without withSender');
+  const { header, peer, certificateName } = value;
+  return { path: pathOf(bound.method), signal: connect.signal, header, peer, certificateName };
 }
 
 function toConnectError(

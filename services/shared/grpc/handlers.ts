@@ -7,21 +7,16 @@
  * H3  A handler fails with AppError for what is expected; anything else becomes INTERNAL without details.
  */
 import type { DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { Sender } from '../auth/authenticator.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { publicError } from './status.ts';
 
 /** The call that a handler serves. */
-export interface CallContext {
+export interface CallContext extends Sender {
   /** "/openbot.codemode.v1.CodeRunService/RunCode". */
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Address of the caller as the transport gives it; for logs only. */
-  readonly peer: string;
-  /** Name in the client certificate that was verified, if there was one. */
-  readonly certificateName?: string | undefined;
-  /** First value of a request header or metadata key (lower case). */
-  header(name: string): string | undefined;
 }
 
 /** What mounting needs beside the handlers, whatever the transport. */

@@ -102,13 +102,18 @@ function contextOf(call: UnaryCall | BidiCall, bound: BoundMethod): CallContext 
   return {
     path: pathOf(bound.method),
     signal: controller.signal,
-    peer: call.getPeer(),
+    peer: peerOf(call.getPeer()),
     certificateName: certificateName(call.getAuthContext().sslPeerCertificate),
     header: (name) => {
       const [value] = call.metadata.get(name);
       return typeof value === 'string' ? value : undefined;
     },
   };
+}
+
+/** "host:port" of a socket, or what grpc-js says where there is none. */
+function peerOf(peer: string): string {
+  return peer === 'unknown' ? '' : peer.replace(/:\d+$/, '');
 }
 
 function requestOf(bound: Unary, request: WireMessage) {

@@ -184,8 +184,9 @@ export declare const SettingsService: GenService<{
     output: typeof GetSettingsResponseSchema;
   },
   /**
-   * Changes the fields that the mask names. ABORTED when the version is not the expected one;
-   * INVALID_ARGUMENT with the field and its range when a value is outside.
+   * Changes the fields that the mask names. Where all of them have the new values already, nothing changes and the
+   * version stays. ABORTED when the version is not the expected one; INVALID_ARGUMENT with the field and its range
+   * when a value is outside.
    *
    * @generated from rpc openbot.codemode.v1.SettingsService.UpdateSettings
    */

@@ -1,6 +1,10 @@
 /** Errors as problem details (RFC 9457): the same codes and texts as on gRPC, with the wrong fields. */
 import { STATUS_CODES } from 'node:http';
-import type { AppError, AppErrorCode } from '../../../shared/errors.ts';
+import type { FastifyReply } from 'fastify';
+import { AppError, type AppErrorCode } from '../../../shared/errors.ts';
+import { publicError } from '../../../shared/grpc/status.ts';
+import { httpLimits } from '../../../shared/limits.ts';
+import { bodyType } from './body.ts';
 
 const httpStatuses = {
   INVALID_ARGUMENT: 400,
@@ -38,11 +42,46 @@ export function httpProblem(status: number, detail: string): Problem {
   return problem(status, codeOfStatus(status), detail);
 }
 
+/** A problem, whatever was thrown: by us, or by fastify while it read the request. */
+export function problemFrom(error: unknown): Problem {
+  if (error instanceof AppError) return problemOf(error);
+  const { code = '', statusCode = 500 } = fastifyError(error);
+  if (statusCode >= 500) return problemOf(publicError(error));
+  return httpProblem(statusCode, details[code] ?? unreadable);
+}
+
+export function sendProblem(reply: FastifyReply, shown: Problem): FastifyReply {
+  // Bytes: to a text a charset would be added, and the media type of problems has none.
+  return reply
+    .code(shown.status)
+    .header('cache-control', 'no-store')
+    .type(problemType)
+    .send(Buffer.from(JSON.stringify(shown)));
+}
+
+export const problemType = 'application/problem+json';
+
+export const unreadable = 'the request cannot be read';
+
+const details: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'the path is not UTF-8 in percent-encoding',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: `the body must be ${bodyType}`,
+  FST_ERR_CTP_BODY_TOO_LARGE: `the body must be at most ${httpLimits.bodyBytesMax} bytes`,
+};
+
+/** What fastify says of its own errors. */
+function fastifyError(error: unknown): { readonly code?: string; readonly statusCode?: number } {
+  if (!(error instanceof Error) || !('statusCode' in error)) return {};
+  const statusCode = typeof error.statusCode === 'number' ? { statusCode: error.statusCode } : {};
+  return 'code' in error && typeof error.code === 'string' ? { ...statusCode, code: error.code } : statusCode;
+}
+
 function problem(status: number, code: string, detail: string): Problem {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
 }
 
 function codeOfStatus(status: number): string {
+  if (status === 412) return 'FAILED_PRECONDITION';
   const found = Object.entries(httpStatuses).find(([, candidate]) => candidate === status);
   return found?.[0] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
 }

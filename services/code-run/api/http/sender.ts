@@ -13,6 +13,7 @@ export function senderOf(request: IncomingMessage): Sender {
       const value = request.headers[name];
       return Array.isArray(value) ? value[0] : value;
     },
+    peer: socket.remoteAddress ?? '',
     certificateName: certificateName(certificate),
   };
 }

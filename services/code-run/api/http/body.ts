@@ -1,0 +1,62 @@
+/**
+ * The body of a request: JSON, and nothing else.
+ *
+ * B1  What cannot be read is told by its place, and a member that is there twice by its name: parsers differ on
+ *     which of the two counts.
+ * B2  An error never quotes a value of the body.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance } from 'fastify';
+import { invalidField } from '../../../shared/errors.ts';
+import { jsonProblem } from '../../../shared/json.ts';
+import { limits } from '../../../shared/limits.ts';
+import { truncateUtf8 } from '../../../shared/text.ts';
+
+export const bodyType = 'application/json';
+
+/** Any other media type is refused by fastify. */
+export function addJsonBody(http: FastifyInstance): void {
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser(bodyType, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseBody(body),
+  );
+}
+
+function parseBody(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalidField('body', 'must be UTF-8');
+  const text = bytes.toString('utf8');
+  const value = parsed(text);
+  const repeated = repeatedMember(text);
+  if (repeated !== undefined) throw invalidField(shownField(repeated), 'must be there once');
+  return value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not kept as the cause: its message is a piece of the text.
+    throw invalidField('body', `must be JSON: ${jsonProblem(text)}`);
+  }
+}
+
+/** A name that the caller chose, as an error shows it. */
+export function shownField(path: string): string {
+  return truncateUtf8(path, limits.statusViolationBytesMax);
+}
+
+/** Path of the first member that an object of `json` has twice. `json` is known to be JSON. */
+function repeatedMember(json: string): string | undefined {
+  const open: { readonly names: Set<string>; name: string }[] = [];
+  for (const [token, name, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")[ \t\r\n]*(:?)|[{}[\]]/g)) {
+    const inside = open.at(-1);
+    if (token === '{' || token === '[') open.push({ names: new Set(), name: '' });
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon === ':' && name !== undefined && inside !== undefined) {
+      inside.name = JSON.parse(name) as string; // A string of JSON.
+      if (inside.names.has(inside.name)) return open.map((level) => level.name).join('.');
+      inside.names.add(inside.name);
+    }
+  }
+  return undefined;
+}
