@@ -133,6 +133,8 @@ export const limits = {
   storeDataKeysMax: 4096,
   /** Claimed runs that one instance remembers; of others it reads again where their journal ends. */
   storeHeldRunsMax: 4096,
+  /** Unreadable runs that one instance leaves alone for an hour; of others it tells at each sweep. */
+  sweepLeftRunsMax: 10_000,
   /** A gRPC message to a service: the largest result or catalog and room for the rest. */
   grpcMessageBytesMax: 40 * MiB,
   /** A gRPC message from a service: a whole run, or a page of them. */

@@ -147,10 +147,12 @@ export class MemoryStore implements CodeRunStore {
     return old.length;
   }
 
-  async abandoned(beforeMs: number, max: number): Promise<readonly string[]> {
+  async abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
     return [...this.rows.values()]
       .filter(({ run }) => run.status === 'Running' && run.lease.expiresAtMs < beforeMs)
       .map(({ run }) => run.id)
+      .filter((id) => id > afterId)
+      .toSorted()
       .slice(0, max);
   }
 

@@ -523,9 +523,12 @@ for (const { name, available, start } of backends('the store contract')) {
       const { writer: fourth } = await expired();
       await store.finish(fourth, completed, attempt(), past);
 
-      expect(new Set(await other.abandoned(past + 1_001, 10))).toStrictEqual(new Set([held.id, released.id]));
-      expect(await other.abandoned(past + 1_001, 1)).toHaveLength(1);
-      expect(await other.abandoned(past + 1_000, 10)).toStrictEqual([]);
+      const [first = '', second = ''] = [held.id, released.id].toSorted();
+      expect(await other.abandoned(past + 1_001, 10, '')).toStrictEqual([first, second]);
+      expect(await other.abandoned(past + 1_001, 1, '')).toStrictEqual([first]);
+      expect(await other.abandoned(past + 1_001, 1, first)).toStrictEqual([second]);
+      expect(await other.abandoned(past + 1_001, 1, second)).toStrictEqual([]);
+      expect(await other.abandoned(past + 1_000, 10, '')).toStrictEqual([]);
     });
 
     test('settings are replaced by the next version alone', async () => {

@@ -5,6 +5,7 @@ import type { BatchRow, ChunkRow, RowStore, RunRow } from '../../services/code-r
 import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
 import { limits } from '../../services/shared/limits.ts';
 import { type Backend, backends } from './backends.ts';
+import { type Changes, changedRows, flipped } from './changed-rows.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
 
 const keys = localKeeper('k1');
@@ -227,89 +228,7 @@ for (const { name, available, start } of backends('sealing')) {
       await expectUnreadable(other.id, { chunks: (all) => [...older.slice(0, 1), ...all.slice(1)] }, 'get');
       await expectUnreadable(other.id, { chunks: () => older }, 'get');
     });
-
-    test('a list shows an unreadable run as Failed / Unavailable and the others as they are', async () => {
-      const session = `session-damage-${name}`;
-      const store = new SealedStore({ rows, keys });
-      const good = newRun({ session, callId: 'good' });
-      const bad = newRun({ session, callId: 'bad' });
-      await store.create(good, claimBy('a'));
-      await store.create(bad, claimBy('a'));
-      const { store: reading, alarms } = storeOnChanged({
-        run: (row) => (row.id === bad.id ? { ...row, start: flipped(row.start) } : row),
-      });
-      const { runs } = await reading.list(session, 10);
-      expect(runs.find(({ id }) => id === good.id)).toStrictEqual(await store.get(good.id));
-      expect(runs.find(({ id }) => id === bad.id)).toMatchObject({
-        status: 'Failed',
-        code: '',
-        result: {
-          tag: 'Failed',
-          reason: 'Unavailable',
-          message: `run ${bad.id} cannot be read: it was sealed with another key, for another place, or was changed`,
-        },
-      });
-      expect(alarms).toStrictEqual([bad.id]);
-    });
-
-    test('an unreadable run is refused to whoever claims it, and stays as it is', async () => {
-      const store = new SealedStore({ rows, keys });
-      const run = newRun();
-      await store.create(run, claimBy('a'));
-      const { store: changed } = storeOnChanged({ run: (row) => ({ ...row, start: flipped(row.start) }) });
-      await expect(changed.claim(run.id, claimBy('b', t0 + 10_000))).rejects.toBeInstanceOf(RunUnreadable);
-      expect((await store.get(run.id))?.lease.epoch).toBe(1);
-    });
-
-    test('an unreadable run can be deleted', async () => {
-      const session = `session-delete-damaged-${name}`;
-      const store = new SealedStore({ rows, keys });
-      await store.create(newRun({ session }), claimBy('a'));
-      const withoutKey = new SealedStore({ rows, keys: localKeeper('k9') });
-      expect(await withoutKey.deleteSession(session)).toBe(1);
-      expect((await store.list(session, 1)).runs).toStrictEqual([]);
-    });
   });
-}
-
-interface Changes {
-  readonly run?: (row: RunRow) => RunRow;
-  readonly batches?: (all: readonly BatchRow[]) => readonly BatchRow[];
-  readonly chunks?: (all: readonly ChunkRow[]) => readonly ChunkRow[];
-}
-
-function changedRows(rows: RowStore, { run, batches, chunks }: Changes): RowStore {
-  const changed: RowStore = Object.create(rows);
-  const bound = Object.getOwnPropertyNames(Object.getPrototypeOf(rows)).filter(
-    (each) => each !== 'constructor',
-  );
-  for (const method of bound as (keyof RowStore)[]) {
-    const original = rows[method];
-    if (typeof original === 'function') {
-      Object.assign(changed, { [method]: original.bind(rows) });
-    }
-  }
-  changed.run = async (id) => {
-    const row = await rows.run(id);
-    return row && (run?.(row) ?? row);
-  };
-  changed.list = async (...query) => (await rows.list(...query)).map((row) => run?.(row) ?? row);
-  changed.batches = async (id) => {
-    const all = await rows.batches(id);
-    return batches?.(all) ?? all;
-  };
-  changed.chunks = async (...query) => {
-    const all = await rows.chunks(...query);
-    return chunks?.(all) ?? all;
-  };
-  return changed;
-}
-
-function flipped(bytes: Uint8Array): Uint8Array {
-  const changed = Uint8Array.from(bytes);
-  const middle = changed.length >> 1;
-  changed[middle] = (changed[middle] ?? 0) ^ 0x10;
-  return changed;
 }
 
 /** JSON text that does not compress, of about that many chunks. */

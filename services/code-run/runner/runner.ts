@@ -13,7 +13,7 @@ import {
   type RunResult,
   type StoredRun,
 } from '../core/model.ts';
-import type { ClaimRequest } from '../store/contract.ts';
+import { type ClaimRequest, RunUnreadable } from '../store/contract.ts';
 import { Attempt, type AttemptParts, type AttemptStart } from './attempt.ts';
 import type {
   CodeRunner,
@@ -69,8 +69,18 @@ export class Runner implements CodeRunner {
     await local?.ended;
     return withStore(async () => {
       const run = await this.#parts.store.cancel(runId, this.#parts.clock.now());
-      return run && this.#record(run);
+      return run && this.#cancelled(run);
     });
+  }
+
+  /** It is cancelled whether its journal can be read or not. */
+  async #cancelled(run: StoredRun): Promise<RunRecord> {
+    try {
+      return await this.#record(run);
+    } catch (error) {
+      if (!(error instanceof RunUnreadable)) throw error;
+      return { run, journal: [] };
+    }
   }
 
   async drain(deadlineMs: number): Promise<void> {

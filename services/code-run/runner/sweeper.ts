@@ -1,10 +1,15 @@
 /**
  * Ends runs whose core went away and did not come back: after `abandonedAfterMs` without an owner a run is
  * Failed / Unavailable. Any number of instances may sweep at once: the lease says whose a run is.
+ *
+ * W1  A sweep looks at every abandoned run once, in the order of their ids: those that cannot be ended keep no
+ *     other from its end.
+ * W2  An unreadable run is left for an hour: its key may come back, and each look at it raises an alarm.
  */
+import { limits } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { unavailableResult } from '../core/end.ts';
-import { type CodeRunStore, LeaseLost } from '../store/contract.ts';
+import { type CodeRunStore, LeaseLost, RunUnreadable } from '../store/contract.ts';
 import type { Clock } from './clock.ts';
 import type { RunnerSettings } from './settings.ts';
 
@@ -17,9 +22,12 @@ export interface SweeperParts {
 
 /** Runs looked for at once. */
 const batch = 100;
+const unreadableLeftMs = 3_600_000;
 
 export class Sweeper {
   readonly #parts: SweeperParts;
+  /** Runs that were unreadable, until when they are left. */
+  readonly #left = new Map<string, number>();
   #cancelTimer = () => {};
   #sweeping: Promise<unknown> = Promise.resolve();
   #stopped = false;
@@ -50,17 +58,18 @@ export class Sweeper {
     await this.#sweeping;
   }
 
-  /** Ends every abandoned run; gives how many. */
+  /** Ends every abandoned run that can be ended; gives how many. */
   async sweep(): Promise<number> {
     const { store, clock, settings } = this.#parts;
+    const beforeMs = clock.now() - settings.abandonedAfterMs;
+    for (const [id, untilMs] of this.#left) if (untilMs <= clock.now()) this.#left.delete(id);
     let ended = 0;
-    for (let found = batch; found === batch && !this.#stopped; ) {
-      const ids = await store.abandoned(clock.now() - settings.abandonedAfterMs, batch);
-      const results = await Promise.all(ids.map((id) => this.#end(id)));
-      const now = results.filter(Boolean).length;
-      ended += now;
-      // Runs that cannot be ended come again: leave them to the next sweep.
-      found = now === 0 ? 0 : ids.length;
+    let afterId: string | undefined = '';
+    while (afterId !== undefined && !this.#stopped) {
+      const ids: readonly string[] = await store.abandoned(beforeMs, batch, afterId);
+      const results = await Promise.all(ids.filter((id) => !this.#left.has(id)).map((id) => this.#end(id)));
+      ended += results.filter(Boolean).length;
+      afterId = ids.length < batch ? undefined : ids.at(-1);
     }
     return ended;
   }
@@ -88,8 +97,15 @@ export class Sweeper {
       await store.finish({ runId, epoch }, unavailableResult(message, []), attempt, nowMs);
       return true;
     } catch (error) {
-      if (!(error instanceof LeaseLost)) log.warn({ run: runId, err: error }, 'abandoned run not ended');
+      if (error instanceof RunUnreadable)
+        this.#leave(runId, nowMs); // The store has told of it.
+      else if (!(error instanceof LeaseLost)) log.warn({ run: runId, err: error }, 'abandoned run not ended');
       return false;
     }
+  }
+
+  /** What does not fit is met again at the next sweep. */
+  #leave(runId: string, nowMs: number): void {
+    if (this.#left.size < limits.sweepLeftRunsMax) this.#left.set(runId, nowMs + unreadableLeftMs);
   }
 }

@@ -122,7 +122,10 @@ export interface CodeRunStore {
   ): Promise<void>;
   /** Makes the run final. */
   finish(writer: Writer, result: RunResult, attempt: Attempt, nowMs: number): Promise<StoredRun>;
-  /** Makes a run that is not final Cancelled, whoever owns it (epoch + 1), and gives it as it is now. */
+  /**
+   * Makes a run that is not final Cancelled, whoever owns it (epoch + 1), and gives it as it is now. One that is
+   * unreadable too: what is given then holds what stands in clear.
+   */
   cancel(runId: string, nowMs: number): Promise<StoredRun | undefined>;
   get(runId: string): Promise<StoredRun | undefined>;
   journal(runId: string): Promise<readonly JournalEntry[]>;
@@ -130,10 +133,16 @@ export interface CodeRunStore {
   list(session: string, pageSize: number, pageToken?: string): Promise<Page>;
   /** Deletes every run of the session, running or not (running ones lose their lease). Gives how many. */
   deleteSession(session: string): Promise<number>;
-  /** Deletes final runs last changed before `beforeMs`. Gives how many. */
+  /**
+   * Deletes final runs last changed before `beforeMs`, and those that can never end by themselves: unreadable,
+   * and nobody's since before `beforeMs`. Gives how many.
+   */
   purge(beforeMs: number): Promise<number>;
-  /** Ids of runs that are Running with a lease that expired before `beforeMs`; at most `max`. */
-  abandoned(beforeMs: number, max: number): Promise<readonly string[]>;
+  /**
+   * Ids of runs that are Running with a lease that expired before `beforeMs`: at most `max`, in order, those
+   * after `afterId` ("": from the first).
+   */
+  abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]>;
   settings(): Promise<PlatformSettings>;
   /** Replaces the settings if `next.version - 1` is the version there; false if not. */
   replaceSettings(next: PlatformSettings): Promise<boolean>;

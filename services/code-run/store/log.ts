@@ -68,14 +68,24 @@ export class RunLog {
   }
 
   /**
-   * The fence of a run that is deleted. It is not sealed: the run's key goes with the run, and may be out of
-   * reach already.
+   * The last fence of a run, after which nothing comes: of `epoch`, or of a newer one that the log has. Without a
+   * key it is not sealed: that of a run that is deleted, whose key goes with it, or whose key is out of reach.
    */
-  async fenceDeleted(runId: string, epoch: number, atMs: number): Promise<BatchHead> {
+  async lastFence(
+    run: { readonly runId: string; readonly key?: Uint8Array },
+    epoch: number,
+    logLinesMin: number,
+    atMs: number,
+  ): Promise<BatchHead> {
+    const { runId, key } = run;
     for (;;) {
       const last = await this.#rows.lastBatch(runId);
-      const head = fenceAfter(last, runId, Math.max(epoch, last?.epoch ?? 0), 0, atMs);
-      if (await this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })) {
+      const head = fenceAfter(last, runId, Math.max(epoch, last?.epoch ?? 0), logLinesMin, atMs);
+      const inserted =
+        key === undefined
+          ? this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })
+          : this.#insert({ runId, key }, head, []);
+      if (await inserted) {
         return head;
       }
     }

@@ -117,8 +117,8 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     return this.#begin((store) => store.purge(beforeMs));
   }
 
-  abandoned(beforeMs: number, max: number): Promise<readonly string[]> {
-    return this.#begin((store) => store.abandoned(beforeMs, max));
+  abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
+    return this.#begin((store) => store.abandoned(beforeMs, max, afterId));
   }
 
   settings(): Promise<PlatformSettings> {

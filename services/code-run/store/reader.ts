@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { limits } from '../../shared/limits.ts';
-import type { JournalEntry, StoredRun } from '../core/model.ts';
+import type { JournalEntry, RunResult, StoredRun } from '../core/model.ts';
 import { type Page, RunUnreadable } from './contract.ts';
 import type { RunLog } from './log.ts';
 import { pageToken, readPageToken } from './page-token.ts';
@@ -61,6 +61,25 @@ export class RunReader {
     );
   }
 
+  /** Both the run and its journal. What is not there hides nothing. */
+  async isReadable(runId: string): Promise<boolean> {
+    try {
+      await this.get(runId);
+      await this.journal(runId);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RunUnreadable)) {
+        throw error;
+      }
+      return false;
+    }
+  }
+
+  /** A run that was cancelled, with what is known in clear if it is unreadable. */
+  cancelled(row: RunRow): Promise<StoredRun> {
+    return this.#openOr(row, () => ({ tag: 'Cancelled', logs: [] }));
+  }
+
   /** A page ends early when its runs are large: what one answer holds is bounded by bytes as well. */
   async list(session: string, pageSize: number, token: string | undefined): Promise<Page> {
     assert(pageSize >= 1 && pageSize <= limits.pageSizeMax, 'the edge bounds the size of a page');
@@ -69,7 +88,7 @@ export class RunReader {
     const runs: StoredRun[] = [];
     let bytes = 0;
     for (const row of rows.slice(0, pageSize)) {
-      const run = await this.#openOrExcuse(row);
+      const run = await this.#openOr(row, unavailable);
       bytes += sizeOf(run);
       if (runs.length > 0 && bytes > limits.pageBytesMax) {
         break;
@@ -82,15 +101,15 @@ export class RunReader {
       : { runs, nextPageToken: pageToken(session, last) };
   }
 
-  /** In a list an unreadable run stands as Failed / Unavailable, with what is known in clear. */
-  async #openOrExcuse(row: RunRow): Promise<StoredRun> {
+  /** An unreadable run stands with what is known in clear, and the result that is said of it. */
+  async #openOr(row: RunRow, result: (message: string) => RunResult): Promise<StoredRun> {
     try {
       return await this.open(row);
     } catch (error) {
       if (!(error instanceof RunUnreadable)) {
         throw error;
       }
-      return excuse(row, error.message);
+      return inClear(row, result(error.message));
     }
   }
 
@@ -124,17 +143,13 @@ function sizeOf({ code, program, reason, result }: StoredRun): number {
   return code.length + program.text.length + reason.length + logs + value;
 }
 
-function excuse(row: RunRow, message: string): StoredRun {
+/** What a list says of an unreadable run. */
+function unavailable(message: string): RunResult {
+  return { tag: 'Failed', reason: 'Unavailable', message, line: 0, column: 0, logs: [] };
+}
+
+function inClear(row: RunRow, result: RunResult): StoredRun {
   const { id, session, turn, callId, owner, createdAtMs, updatedAtMs, journalLength, logLines } = row;
-  assert(row.status !== 'Deleted', 'deleted runs are not listed');
-  const unreadable = {
-    tag: 'Failed',
-    reason: 'Unavailable',
-    message,
-    line: 0,
-    column: 0,
-    logs: [],
-  } as const;
   return {
     id,
     session,
@@ -150,10 +165,10 @@ function excuse(row: RunRow, message: string): StoredRun {
     program: { text: '', columnShifts: [] },
     bindings: [],
     limits: { timeoutMs: 0, memoryMb: 0, outputBytes: 0 },
-    status: 'Failed',
+    status: result.tag,
     lease: { owner: row.leaseOwner, epoch: row.epoch, expiresAtMs: row.leaseExpiresAtMs },
     waiting: [],
     attempts: [],
-    result: unreadable,
+    result,
   };
 }

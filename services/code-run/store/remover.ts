@@ -5,10 +5,13 @@
  *     read, whatever is still to be removed.
  * R2  What is left over when that is cut off (rows marked Deleted, chunks of no run) is removed by the next
  *     purge.
- * R3  The fence of a run that was deleted while it ran stays until retention, so that its writer finds its
+ * R3  A run that is not final and unreadable ends by nobody: nobody can claim it. Retention takes it by the time
+ *     since which it is nobody's.
+ * R4  The fence of a run that was deleted while it ran stays until retention, so that its writer finds its
  *     place taken.
  */
 import type { RunLog } from './log.ts';
+import type { RunReader } from './reader.ts';
 import { isFinalRow, type RowStore, type RunRow } from './rows.ts';
 
 const idsAtOnce = 100;
@@ -18,11 +21,13 @@ const nothing = new Uint8Array(0);
 export class RunRemover {
   readonly #rows: RowStore;
   readonly #log: RunLog;
+  readonly #reader: RunReader;
   readonly #onRemoved: (runId: string) => void;
 
-  constructor(rows: RowStore, log: RunLog, onRemoved: (runId: string) => void) {
+  constructor(rows: RowStore, log: RunLog, reader: RunReader, onRemoved: (runId: string) => void) {
     this.#rows = rows;
     this.#log = log;
+    this.#reader = reader;
     this.#onRemoved = onRemoved;
   }
 
@@ -50,7 +55,23 @@ export class RunRemover {
         break;
       }
     }
+    removed += await this.#purgeUnreadable(beforeMs);
     await this.#rows.removeOrphans(beforeMs);
+    return removed;
+  }
+
+  async #purgeUnreadable(beforeMs: number): Promise<number> {
+    let removed = 0;
+    for (const kind of ['Running', 'Waiting'] as const) {
+      let afterId: string | undefined = '';
+      while (afterId !== undefined) {
+        const ids: readonly string[] = await this.#rows.idsOfUnheld(kind, beforeMs, idsAtOnce, afterId);
+        for (const id of ids) {
+          removed += !(await this.#reader.isReadable(id)) && (await this.#delete(id)) ? 1 : 0;
+        }
+        afterId = ids.length < idsAtOnce ? undefined : ids.at(-1);
+      }
+    }
     return removed;
   }
 
@@ -62,7 +83,9 @@ export class RunRemover {
         return false;
       }
       const final = isFinalRow(row.status);
-      const fence = final ? undefined : await this.#log.fenceDeleted(id, row.epoch + 1, row.updatedAtMs);
+      const fence = final
+        ? undefined
+        : await this.#log.lastFence({ runId: id }, row.epoch + 1, 0, row.updatedAtMs);
       if (!(await this.#markDeleted(row))) {
         continue;
       }

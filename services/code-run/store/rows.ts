@@ -93,6 +93,9 @@ export interface ChunkRow {
   readonly body: Uint8Array;
 }
 
+/** Running: Running with a lease that expired, or Released. */
+export type UnheldKind = 'Running' | 'Waiting';
+
 /** Place in the list of a session: newest first by (createdAtMs, id). */
 export interface ListPosition {
   readonly createdAtMs: number;
@@ -121,8 +124,8 @@ export interface RowStore {
   list(session: string, max: number, after?: ListPosition): Promise<readonly RunRow[]>;
   /** Ids of the session's runs without Deleted. */
   idsOfSession(session: string, max: number): Promise<readonly string[]>;
-  /** Ids of Running and Released rows whose lease expired before `beforeMs`. */
-  idsOfExpired(beforeMs: number, max: number): Promise<readonly string[]>;
+  /** Ids above `afterId`, in their order, of rows of a kind that were nobody's since before `beforeMs`. */
+  idsOfUnheld(kind: UnheldKind, beforeMs: number, max: number, afterId: string): Promise<readonly string[]>;
   /** Ids of final and Deleted rows last changed before `beforeMs`. */
   idsOfEnded(beforeMs: number, max: number): Promise<readonly string[]>;
   /** Ids above `afterId` of rows without Deleted whose key is not `keyId`, in the order of id. */

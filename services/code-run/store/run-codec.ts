@@ -78,6 +78,16 @@ export class RunCodec {
     return sorted(row.id, async () => ({ runId: row.id, key: await this.#key(row) }));
   }
 
+  /** Undefined: it is out of reach, or was changed. */
+  async keyIfThere(row: RunRow): Promise<RunKey | undefined> {
+    try {
+      return await this.keyOf(row);
+    } catch (error) {
+      if (!(error instanceof RunUnreadable)) throw error;
+      return undefined;
+    }
+  }
+
   /** `tail`: the last batch, of a run whose journal may have grown since the row was written. */
   openRun(row: RunRow, tail: BatchHead | undefined): Promise<StoredRun> {
     const { id, session, turn, callId, owner, createdAtMs } = row;
@@ -105,6 +115,9 @@ export class RunCodec {
       };
       if (!isFinal(status)) {
         return run;
+      }
+      if (row.end.length === 0) {
+        throw new Unauthentic('it was ended while its key was out of reach, or was changed');
       }
       const end = await this.#open({ runId: id, key }, endContext(row), row.end);
       return { ...run, result: unpackEnd(end) };

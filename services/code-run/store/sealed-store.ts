@@ -25,7 +25,7 @@ import {
   type Writer,
 } from './contract.ts';
 import { type HeldRun, HeldRuns } from './held-runs.ts';
-import { emptyLog, RunLog } from './log.ts';
+import { emptyLog, endAfter, RunLog } from './log.ts';
 import { RunReader } from './reader.ts';
 import { RunRemover } from './remover.ts';
 import { rotate } from './rotation.ts';
@@ -41,6 +41,9 @@ export interface SealedStoreOptions {
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The end of a run whose key is out of reach. */
+const unsealed = new Uint8Array(0);
 
 type GivenUp = Exclude<RowStatus, 'Running' | 'Deleted'>;
 
@@ -59,7 +62,7 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     this.#codec = new RunCodec(rows, keys);
     this.#log = new RunLog(rows, this.#codec);
     this.#reader = new RunReader(rows, this.#codec, this.#log, onUnreadable ?? (() => {}));
-    this.#remover = new RunRemover(rows, this.#log, (runId) => {
+    this.#remover = new RunRemover(rows, this.#log, this.#reader, (runId) => {
       this.#held.drop(runId);
       this.#codec.forget(runId);
     });
@@ -216,27 +219,20 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     for (;;) {
       const row = await this.#reader.row(runId);
       if (row === undefined || isFinalRow(row.status)) {
-        return row && this.#reader.open(row);
+        return row && (row.status === 'Cancelled' ? this.#reader.cancelled(row) : this.#reader.open(row));
       }
-      const key = await this.#codec.keyOf(row);
-      const epoch = row.epoch + 1;
-      const end = await this.#log.fence(key, epoch, row.logLines, nowMs);
-      if (end === undefined) {
-        continue;
-      }
-      const final = {
-        id: runId,
-        status: 'Cancelled',
-        epoch,
-        journalLength: end.length,
-        logLines: end.logLines,
-        updatedAtMs: nowMs,
-      } as const;
-      const { sealed } = await this.#codec.sealEnd(key, final, { tag: 'Cancelled', logs: [] });
-      const change = { ...final, end: sealed, leaseOwner: '', leaseExpiresAtMs: nowMs };
+      const key = await this.#codec.keyIfThere(row);
+      const fence = await this.#log.lastFence(key ?? { runId }, row.epoch + 1, row.logLines, nowMs);
+      const { length: journalLength, logLines } = endAfter(fence);
+      const { epoch } = fence;
+      const final = { status: 'Cancelled', epoch, journalLength, logLines, updatedAtMs: nowMs } as const;
+      const end =
+        key && (await this.#codec.sealEnd(key, { id: runId, ...final }, { tag: 'Cancelled', logs: [] }));
+      const lease = { leaseOwner: '', leaseExpiresAtMs: nowMs };
+      const change = { ...final, ...lease, end: end?.sealed ?? unsealed };
       if (await this.#rows.changeRun(runId, { status: row.status, epoch: row.epoch }, change)) {
         this.#held.drop(runId);
-        return this.#reader.open({ ...row, ...change });
+        return this.#reader.cancelled({ ...row, ...change });
       }
     }
   }
@@ -261,8 +257,8 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     return this.#remover.purge(beforeMs);
   }
 
-  abandoned(beforeMs: number, max: number): Promise<readonly string[]> {
-    return this.#rows.idsOfExpired(beforeMs, max);
+  abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
+    return this.#rows.idsOfUnheld('Running', beforeMs, max, afterId);
   }
 
   async settings(): Promise<PlatformSettings> {

@@ -18,6 +18,7 @@ import type {
   RunRow,
   RunRowChange,
   RunRowExpectation,
+  UnheldKind,
 } from '../rows.ts';
 import { hostsOf, mongoClient } from './client.ts';
 import {
@@ -172,8 +173,10 @@ export class MongoRows implements RowStore {
     return this.#ids({ session, status: { $ne: 'Deleted' } }, max);
   }
 
-  idsOfExpired(beforeMs: number, max: number): Promise<readonly string[]> {
-    return this.#ids({ status: { $in: held }, leaseExpiresAtMs: { $lt: beforeMs } }, max);
+  idsOfUnheld(kind: UnheldKind, beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
+    const which: RowStatus[] = kind === 'Waiting' ? ['Waiting'] : held;
+    const filter = { status: { $in: which }, leaseExpiresAtMs: { $lt: beforeMs }, _id: { $gt: afterId } };
+    return this.#ids(filter, max, { _id: 1 });
   }
 
   idsOfEnded(beforeMs: number, max: number): Promise<readonly string[]> {

@@ -31,6 +31,7 @@ const tables = `
   CREATE INDEX IF NOT EXISTS code_runs_list ON code_runs (session, created_at_ms, id);
   CREATE INDEX IF NOT EXISTS code_runs_lease ON code_runs (lease_expires_at_ms)
     WHERE status IN ('Running', 'Released');
+  CREATE INDEX IF NOT EXISTS code_runs_waiting ON code_runs (lease_expires_at_ms) WHERE status = 'Waiting';
   CREATE INDEX IF NOT EXISTS code_runs_ended ON code_runs (updated_at_ms)
     WHERE status IN ('Completed', 'Failed', 'Cancelled', 'Deleted');
 

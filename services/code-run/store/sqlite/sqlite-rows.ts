@@ -17,6 +17,7 @@ import type {
   RunRow,
   RunRowChange,
   RunRowExpectation,
+  UnheldKind,
 } from '../rows.ts';
 import {
   batchHead,
@@ -154,10 +155,17 @@ export class SqliteRows implements RowStore {
     );
   }
 
-  async idsOfExpired(beforeMs: number, max: number): Promise<readonly string[]> {
+  async idsOfUnheld(
+    kind: UnheldKind,
+    beforeMs: number,
+    max: number,
+    afterId: string,
+  ): Promise<readonly string[]> {
+    // As the partial indexes have it: only then they are used.
+    const which = kind === 'Waiting' ? `status = 'Waiting'` : `status IN ('Running', 'Released')`;
     const sql = `SELECT id FROM code_runs
-      WHERE status IN ('Running', 'Released') AND lease_expires_at_ms < ? ORDER BY lease_expires_at_ms LIMIT ?`;
-    return this.#ids(sql, beforeMs, max);
+      WHERE ${which} AND lease_expires_at_ms < ? AND id > ? ORDER BY id LIMIT ?`;
+    return this.#ids(sql, beforeMs, afterId, max);
   }
 
   async idsOfEnded(beforeMs: number, max: number): Promise<readonly string[]> {
