@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools bench-store bench lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks bench-sandbox sim kills tools bench-store bench lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench-sandbox: setup ## Measure locked processes against started ones and bare i
 
 sim: setup ## Simulate 100,000 runs under crashes, cancels and changes (about half an hour)
 	SIM_CASES=100000 SIM_REAL_CASES=300 vitest run test/sim
+
+kills: setup tools ## Kill services and stores 200 times at random moments, and look at what is left (minutes)
+	KILLS=50 vitest run --no-file-parallelism test/store/kill.test.ts test/e2e/store-kills.test.ts
 
 tools: ## Build what tests talk to (needs Go and Python): ferretdb, bao, grpcurl, a Python client
 	tools/build-servers.sh

@@ -2,19 +2,20 @@
  * Kills the service, and the server behind it, at random moments of a workload, and looks at what is left.
  * KILLS sets how often (default: few); a failure prints its seed, and SEED runs it again.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredRun } from '../../services/code-run/core/model.ts';
 import { LocalKeeper } from '../../services/code-run/crypto/local-keeper.ts';
 import { newLocalKey, parseLocalKeys } from '../../services/code-run/crypto/local-keys.ts';
 import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
 import { openStore } from '../../services/code-run/store/open.ts';
-import { mongoProgram } from '../../tools/mongo/server.ts';
+import { type MongoServer, mongoProgram } from '../../tools/mongo/server.ts';
 import { available } from '../support/available.ts';
 import { startLocalMongo, type TestMongo } from '../support/mongo.ts';
 import { attempt, claimBy } from './example-runs.ts';
@@ -32,43 +33,89 @@ interface Acknowledged {
   readonly final: Set<string>;
 }
 
-/** Runs the workload until it has told `lines`, lets `meanwhile` happen, and kills it after as many again. */
-async function killedRun(
-  url: string,
-  ledger: string,
-  acknowledged: Acknowledged,
-  lines: number,
-  meanwhile?: () => Promise<void>,
-): Promise<void> {
-  const script = join(import.meta.dirname, 'workload.ts');
-  const child = spawn(process.execPath, ['--no-warnings', script, url, keysText, ledger], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  let told = 0;
-  let busy: Promise<void> | undefined;
-  let endAt = meanwhile === undefined ? lines : Number.POSITIVE_INFINITY;
-  for await (const line of createInterface(child.stdout)) {
-    const [what, id = '', length] = line.split(' ');
-    if (what === 'entries' || what === 'created') {
-      acknowledged.lengths.set(id, Math.max(acknowledged.lengths.get(id) ?? 0, Number(length) || 0));
-    }
-    if (what === 'final') {
-      acknowledged.final.add(id);
-    }
-    told += 1;
-    if (told === lines && meanwhile !== undefined) {
-      busy = meanwhile().then(() => {
-        endAt = told + lines;
+/** The workload as a process, and what it told. */
+class Workload {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown[]>;
+  readonly #read: Promise<void>;
+  #told = 0;
+  #over = false;
+  #heard = () => {};
+
+  constructor(url: string, ledger: string, acknowledged: Acknowledged) {
+    const script = join(import.meta.dirname, 'workload.ts');
+    const child = spawn(process.execPath, ['--no-warnings', script, url, keysText, ledger], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#child = child;
+    this.#exited = once(child, 'exit');
+    this.#read = this.#note(createInterface(child.stdout), acknowledged);
+  }
+
+  /** Resolves when it has told `lines` more. */
+  async goesOn(lines: number): Promise<void> {
+    const until = this.#told + lines;
+    while (this.#told < until) {
+      expect(this.#over, 'the workload is over').toBe(false);
+      await new Promise<void>((resolve) => {
+        this.#heard = resolve;
       });
     }
-    if (told >= endAt) {
-      child.kill('SIGKILL');
-    }
   }
-  await busy;
-  const [code, signal] = await exited;
-  expect([code, signal]).toStrictEqual([null, 'SIGKILL']);
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    expect(await this.#exited).toStrictEqual([null, 'SIGKILL']);
+    await this.#read;
+  }
+
+  async #note(lines: AsyncIterable<string>, { lengths, final }: Acknowledged): Promise<void> {
+    for await (const line of lines) {
+      const [what, id = '', length] = line.split(' ');
+      if (what === 'entries' || what === 'created') {
+        lengths.set(id, Math.max(lengths.get(id) ?? 0, Number(length) || 0));
+      }
+      if (what === 'final') {
+        final.add(id);
+      }
+      this.#told += 1;
+      this.#heard();
+    }
+    this.#over = true;
+    this.#heard();
+  }
+}
+
+type Kind = 'service' | 'server' | 'both';
+
+/** Kills what a kind says, each time at a random moment, and starts it again; the kinds take turns. */
+async function killInTurn(
+  kinds: readonly Kind[],
+  { url, ledger, server }: { url: string; ledger: string; server?: MongoServer | undefined },
+): Promise<{ acknowledged: Acknowledged; killed: Record<Kind, number> }> {
+  const next = random(seed);
+  const acknowledged: Acknowledged = { lengths: new Map(), final: new Set() };
+  const killed = { service: 0, server: 0, both: 0 };
+  const begin = () => new Workload(url, ledger, acknowledged);
+  let workload = begin();
+  for (let kill = 0; kill < kills; kill++) {
+    const kind = kinds[kill % kinds.length] ?? 'service';
+    await workload.goesOn(10 + Math.floor(next() * 60));
+    await sleep(next() * 10); // Not at an answer, but between two.
+    const dead = [
+      kind === 'server' ? undefined : workload.kill(),
+      kind === 'service' ? undefined : server?.kill(),
+    ];
+    await Promise.all(dead);
+    if (kind !== 'service') await server?.restart();
+    if (kind === 'server')
+      await workload.goesOn(1); // The same process: nothing was lost on it.
+    else workload = begin();
+    killed[kind] += 1;
+  }
+  await workload.goesOn(1);
+  await workload.kill();
+  return { acknowledged, killed };
 }
 
 async function allRuns(store: CodeRunStore): Promise<StoredRun[]> {
@@ -123,6 +170,7 @@ async function expectSound(url: string, ledger: string, { lengths, final }: Ackn
     );
   }
   expect(runs.length).toBeGreaterThan(kills);
+  expect(final.size).toBeGreaterThan(0);
   await store.close();
 }
 
@@ -134,20 +182,21 @@ function random(from: number): () => number {
   };
 }
 
+/** What was done, for whoever runs this for long. */
+function tell(store: string, killed: Record<Kind, number>): void {
+  writeSync(2, `${store}, seed ${seed}: killed ${JSON.stringify(killed)}\n`);
+}
+
 describe(`a workload that is killed, seed ${seed}`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'code-mode-kill-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('on SQLite loses nothing that was acknowledged', { timeout: timeoutMs }, async () => {
-    const next = random(seed);
-    const url = `sqlite:${join(folder, 'runs.db')}`;
-    const ledger = join(folder, 'sqlite.ledger');
-    const acknowledged: Acknowledged = { lengths: new Map(), final: new Set() };
-    for (let kill = 0; kill < kills; kill++) {
-      await killedRun(url, ledger, acknowledged, 15 + Math.floor(next() * 80));
-    }
-    expect(existsSync(ledger)).toBe(true);
-    await expectSound(url, ledger, acknowledged);
+    const place = { url: `sqlite:${join(folder, 'runs.db')}`, ledger: join(folder, 'sqlite.ledger') };
+    const { acknowledged, killed } = await killInTurn(['service'], place);
+    await expectSound(place.url, place.ledger, acknowledged);
+    expect(killed.service).toBe(kills);
+    tell('SQLite', killed);
   });
 });
 
@@ -165,24 +214,13 @@ describe.runIf(available('kills on MongoDB', lack))(`a workload that is killed, 
     rmSync(folder, { recursive: true });
   });
 
-  test('with its MongoDB loses nothing that was acknowledged', { timeout: timeoutMs }, async () => {
-    const next = random(seed);
-    const ledger = join(folder, 'mongo.ledger');
-    const acknowledged: Acknowledged = { lengths: new Map(), final: new Set() };
-    for (let kill = 0; kill < kills; kill++) {
-      const serverToo = kill % 2 === 1;
-      const restart = async () => {
-        await mongo.server?.kill();
-        await mongo.server?.restart();
-      };
-      await killedRun(
-        mongo.url,
-        ledger,
-        acknowledged,
-        15 + Math.floor(next() * 40),
-        serverToo ? restart : undefined,
-      );
-    }
-    await expectSound(mongo.url, ledger, acknowledged);
+  test('by itself, its MongoDB, or both, loses nothing that was acknowledged', {
+    timeout: timeoutMs,
+  }, async () => {
+    const place = { url: mongo.url, ledger: join(folder, 'mongo.ledger'), server: mongo.server };
+    const { acknowledged, killed } = await killInTurn(['server', 'service', 'both'], place);
+    await expectSound(place.url, place.ledger, acknowledged);
+    for (const times of Object.values(killed)) expect(times).toBeGreaterThanOrEqual(Math.floor(kills / 3));
+    tell('MongoDB', killed);
   });
 });
