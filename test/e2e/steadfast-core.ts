@@ -70,6 +70,7 @@ export class SteadfastCore {
         const passing = ['UNAVAILABLE', 'CANCELLED', 'ABORTED', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'];
         if (!(error instanceof RpcError) || !passing.includes(error.code)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 100));
+        runId = undefined; // It may have ended without our being told.
       }
     }
   }

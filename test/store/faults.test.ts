@@ -21,6 +21,7 @@ import { SqliteRows } from '../../services/code-run/store/sqlite/sqlite-rows.ts'
 import { limits } from '../../services/shared/limits.ts';
 import { type MongoServer, mongoProgram } from '../../tools/mongo/server.ts';
 import { available } from '../support/available.ts';
+import { growthOf } from '../support/disk.ts';
 import { startLocalMongo, type TestMongo } from '../support/mongo.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
 
@@ -168,6 +169,23 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
     await expect(patient.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
+  test('on a full disk of the server a write fails, is not there, and goes on when there is room', async () => {
+    const writer = await started();
+    const run = newRun();
+    growthOf(server.pid, '1000');
+    await expect(store.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.finish(writer, completed, attempt(), t0)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.create(run, claimBy('a'))).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await store.journal(writer.runId)).toStrictEqual([called(0)]);
+    expect(await store.get(writer.runId)).toMatchObject({ status: 'Running', journalLength: 1 });
+    expect(await store.get(run.id)).toBeUndefined();
+    growthOf(server.pid, 'unlimited');
+    await store.append(writer, 1, [settled(0)], 0, t0);
+    await store.finish(writer, completed, attempt(), t0);
+    expect((await store.create(run, claimBy('a'))).created).toBe(true);
+    expect(await store.journal(writer.runId)).toStrictEqual([called(0), settled(0)]);
+  });
+
   test('what was acknowledged is there after the server was killed', async () => {
     const writer = await started();
     await server.kill();
@@ -205,23 +223,54 @@ describe('store on SQLite', () => {
     await store.close();
   });
 
-  test('is unavailable on a full disk, half-writes nothing, and reads what it has', () => {
-    const path = join(folder, 'full.db');
-    const script = join(import.meta.dirname, 'full-disk.ts');
-    const { stdout, stderr, status } = spawnSync(
-      'bash',
-      ['-c', 'ulimit -f 1024 && exec "$0" --no-warnings "$1" "$2"', process.execPath, script, path],
-      { encoding: 'utf8' },
-    );
-    expect([status, stderr]).toStrictEqual([0, '']);
-    const report = JSON.parse(stdout) as { appended: number };
-    const { appended } = report;
-    expect(report).toStrictEqual({
-      failed: 'StoreUnavailable',
-      appended: expect.any(Number),
-      read: appended,
+  /** What a script of this folder says as JSON, run by a shell that has `"$0" "$@"` for it. */
+  function reported(shell: string, script: string, path: string): unknown {
+    const args = ['--no-warnings', join(import.meta.dirname, script), path];
+    const { stdout, stderr, status } = spawnSync('bash', ['-c', shell, process.execPath, ...args], {
+      encoding: 'utf8',
     });
-    expect(appended).toBeGreaterThan(0);
+    expect([status, stderr]).toStrictEqual([0, '']);
+    return JSON.parse(stdout);
+  }
+
+  const full = {
+    failed: expect.any(String),
+    pinged: 'StoreUnavailable',
+    entries: expect.any(Number),
+    whole: true,
+    created: false,
+    afterwards: 'goes on',
+  };
+
+  test('is unavailable where its file may not grow, half-writes nothing, and goes on when it may', () => {
+    const shell = 'ulimit -S -f 1024 && exec "$0" "$@"';
+    expect(reported(shell, 'full-disk.ts', join(folder, 'limited.db'))).toStrictEqual({
+      ...full,
+      failed: 'StoreUnavailable: SQLite: disk I/O error',
+    });
+  });
+
+  const mounts = spawnSync('unshare', ['-rm', 'true']).status === 0;
+  test.runIf(mounts)(
+    'is unavailable on a full file system, half-writes nothing, and goes on when there is room',
+    () => {
+      const mount = `mount -t tmpfs -o size=1m tmpfs ${folder} && exec "$0" "$@"`;
+      const shell = `exec unshare -rm bash -c '${mount}' "$0" "$@"`;
+      expect(reported(shell, 'full-disk.ts', join(folder, 'full.db'))).toStrictEqual({
+        ...full,
+        failed: 'StoreUnavailable: SQLite: database or disk is full',
+      });
+    },
+  );
+
+  test('acknowledges nothing after a failed sync, says so, and has what was acknowledged when it is opened again', () => {
+    expect(reported('exec "$0" "$@"', 'failed-sync.ts', join(folder, 'sync.db'))).toStrictEqual({
+      failed: 'StoreUnavailable: SQLite: EBADF: bad file descriptor, fdatasync',
+      repeated: 'StoreUnavailable: SQLite: EBADF: bad file descriptor, fdatasync',
+      finished: 'StoreUnavailable: SQLite: EBADF: bad file descriptor, fdatasync',
+      pinged: 'StoreUnavailable: SQLite: EBADF: bad file descriptor, fdatasync',
+      reopened: { status: 'Running', first: true, whole: true, afterwards: 'goes on' },
+    });
   });
 
   test('refuses a file that is no database, and one of a newer service', () => {

@@ -51,6 +51,12 @@ export class MongoServer {
     return `mongodb://127.0.0.1:${this.gate.port}/?serverMonitoringMode=poll`;
   }
 
+  /** Of the server behind the gate. */
+  get pid(): number {
+    if (this.#process.pid === undefined) throw new Error('it was not started');
+    return this.#process.pid;
+  }
+
   /** Kills the server as a crash would. */
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');

@@ -19,7 +19,7 @@ import {
   type StoredRun,
 } from '../core/model.ts';
 import type { CodeRunStore, Writer } from '../store/contract.ts';
-import { LeaseLost } from '../store/contract.ts';
+import { LeaseLost, StoreUnavailable } from '../store/contract.ts';
 import type { Clock } from './clock.ts';
 import type { ReportedOutcome, RunEvent, Sandbox, SandboxCost } from './contract.ts';
 import { digestOf } from './digest.ts';
@@ -333,11 +333,16 @@ export class Attempt {
     }
   }
 
-  /** The run was taken from this attempt: what is it now? */
+  /** The run was taken from this attempt, or its lease ran out while the store was away: what is it now? */
   async #foundElsewhere(runId: string): Promise<RunEvent> {
     const { store } = this.#parts;
-    const run = await store.get(runId);
+    const run = await store.get(runId).catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? stoppedError('StoreUnavailable', runId) : error;
+    });
     if (run === undefined) throw notFound(runId);
+    if (run.status === 'Running' && run.lease.epoch === this.#writer.epoch) {
+      throw stoppedError('StoreUnavailable', runId);
+    }
     if (!isFinal(run.status)) throw takenOver(run);
     return { tag: 'Finished', record: { run, journal: await store.journal(runId) } };
   }

@@ -23,6 +23,9 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** The store can be read and takes no write: its disk is full, say. */
+export class StoreReadOnly extends StoreUnavailable {}
+
 /** The URL names no store, or asks for what no store may do. Never repeats the URL: it may hold a password. */
 export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';

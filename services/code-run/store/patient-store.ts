@@ -4,7 +4,7 @@
  *
  * P1  A repeated write keeps its arguments, and nothing else of that writer is written before it (S7).
  * P2  While the store is known to be away, whatever begins something or only reads fails without asking it, but
- *     for one try a second that may find it back. `ping` always asks.
+ *     for one try a second that may find it back. While it only takes no writes, reads ask. `ping` always asks.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
@@ -16,6 +16,7 @@ import {
   type Page,
   type PlatformSettings,
   type RotationReport,
+  StoreReadOnly,
   StoreUnavailable,
   type Writer,
 } from './contract.ts';
@@ -32,20 +33,22 @@ export interface Patience {
 
 export const patienceDefault: Patience = { waitMs: 15_000, pauseMs: 25, pauseMsMax: 1_000, probeMs: 1_000 };
 
+export type StoreState = 'up' | 'read-only' | 'away';
+
 type Work<T> = (store: CodeRunStore & KeyRotation) => Promise<T>;
 
 export class PatientStore implements CodeRunStore, KeyRotation {
   readonly #store: () => CodeRunStore & KeyRotation;
   readonly #patience: Patience;
-  readonly #onState: (state: 'up' | 'away') => void;
-  #state: 'up' | 'away' = 'up';
+  readonly #onState: (state: StoreState) => void;
+  #state: StoreState = 'up';
   #probedAtMs = 0;
 
-  /** `store` throws StoreUnavailable while there is none. `onState` is told each change between up and away. */
+  /** `store` throws StoreUnavailable while there is none. `onState` is told each change. */
   constructor(
     store: () => CodeRunStore & KeyRotation,
     patience: Patience,
-    onState: (state: 'up' | 'away') => void = () => {},
+    onState: (state: StoreState) => void = () => {},
   ) {
     this.#store = store;
     this.#patience = patience;
@@ -98,15 +101,15 @@ export class PatientStore implements CodeRunStore, KeyRotation {
   }
 
   get(runId: string): Promise<StoredRun | undefined> {
-    return this.#begin((store) => store.get(runId));
+    return this.#read((store) => store.get(runId));
   }
 
   journal(runId: string): Promise<readonly JournalEntry[]> {
-    return this.#begin((store) => store.journal(runId));
+    return this.#read((store) => store.journal(runId));
   }
 
   list(session: string, pageSize: number, pageToken?: string): Promise<Page> {
-    return this.#begin((store) => store.list(session, pageSize, pageToken));
+    return this.#read((store) => store.list(session, pageSize, pageToken));
   }
 
   deleteSession(session: string): Promise<number> {
@@ -118,11 +121,11 @@ export class PatientStore implements CodeRunStore, KeyRotation {
   }
 
   abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
-    return this.#begin((store) => store.abandoned(beforeMs, max, afterId));
+    return this.#read((store) => store.abandoned(beforeMs, max, afterId));
   }
 
   settings(): Promise<PlatformSettings> {
-    return this.#begin((store) => store.settings());
+    return this.#read((store) => store.settings());
   }
 
   replaceSettings(next: PlatformSettings): Promise<boolean> {
@@ -142,12 +145,23 @@ export class PatientStore implements CodeRunStore, KeyRotation {
   }
 
   async #begin<T>(work: Work<T>): Promise<T> {
+    this.#probe(this.#state === 'up');
+    return this.#once(work);
+  }
+
+  async #read<T>(work: Work<T>): Promise<T> {
+    this.#probe(this.#state !== 'away');
+    // That a read is answered says nothing of writes.
+    return this.#once(work, this.#state === 'read-only' ? 'read-only' : 'up');
+  }
+
+  /** Throws unless the store is well, or this is the try of a second. */
+  #probe(well: boolean): void {
     const nowMs = performance.now();
-    if (this.#state === 'away' && nowMs - this.#probedAtMs < this.#patience.probeMs) {
+    if (!well && nowMs - this.#probedAtMs < this.#patience.probeMs) {
       throw new StoreUnavailable('the store is away');
     }
-    this.#probedAtMs = nowMs;
-    return this.#once(work);
+    if (!well) this.#probedAtMs = nowMs;
   }
 
   async #goOn<T>(work: Work<T>): Promise<T> {
@@ -165,19 +179,19 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     }
   }
 
-  async #once<T>(work: Work<T>): Promise<T> {
+  async #once<T>(work: Work<T>, then: StoreState = 'up'): Promise<T> {
     const store = this.#store(); // While there is none, nothing is asked, and nothing learnt of it.
     try {
       const done = await work(store);
-      this.#is('up');
+      this.#is(then);
       return done;
     } catch (error) {
-      this.#is(error instanceof StoreUnavailable ? 'away' : this.#state);
+      if (error instanceof StoreUnavailable) this.#is(error instanceof StoreReadOnly ? 'read-only' : 'away');
       throw error;
     }
   }
 
-  #is(state: 'up' | 'away'): void {
+  #is(state: StoreState): void {
     if (this.#state !== state) {
       this.#state = state;
       this.#onState(state);

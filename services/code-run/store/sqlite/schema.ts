@@ -68,6 +68,9 @@ const tables = `
   ) STRICT;
 `;
 
+/** Writes, and changes nothing. */
+export const rewriteVersion = `PRAGMA user_version = ${schemaVersion}`;
+
 export function prepareSchema(database: DatabaseSync): void {
   const version = number(database.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
   if (version > schemaVersion) {

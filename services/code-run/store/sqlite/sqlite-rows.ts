@@ -7,7 +7,7 @@
  */
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type PlatformSettings, StoreUnavailable, StoreUnusable } from '../contract.ts';
+import { type PlatformSettings, StoreReadOnly, StoreUnavailable, StoreUnusable } from '../contract.ts';
 import type {
   BatchHead,
   BatchRow,
@@ -31,7 +31,7 @@ import {
   runRow,
   text,
 } from './columns.ts';
-import { prepareSchema } from './schema.ts';
+import { prepareSchema, rewriteVersion } from './schema.ts';
 import { WalSync } from './wal-sync.ts';
 
 export interface SqliteOptions {
@@ -51,6 +51,8 @@ export class SqliteRows implements RowStore {
   readonly #database: DatabaseSync;
   readonly #wal: WalSync | undefined;
   readonly #statements = new Map<string, StatementSync>();
+  /** Whether the last write was taken: a full disk still reads. */
+  #writable = true;
 
   constructor({ path, durability }: SqliteOptions) {
     const inMemory = path === ':memory:';
@@ -230,8 +232,12 @@ export class SqliteRows implements RowStore {
     return this.#write(sql, ...values, version - 1);
   }
 
+  /** Where writes fail, one that changes nothing tells whether they still do. */
   async ping(): Promise<void> {
     this.#get('SELECT count(*) FROM code_runs WHERE id = ?', '');
+    if (!this.#writable) {
+      this.#run(rewriteVersion);
+    }
   }
 
   async close(): Promise<void> {
@@ -250,12 +256,21 @@ export class SqliteRows implements RowStore {
     try {
       await this.#wal?.done();
     } catch (error) {
-      throw unavailable(error);
+      this.#writable = false;
+      throw readOnly(error);
     }
   }
 
   #run(sql: string, ...values: SQLInputValue[]): boolean {
-    return this.#attempt(() => Number(this.#statement(sql).run(...values).changes) > 0);
+    this.#writable = false;
+    try {
+      this.#wal?.check();
+      const changed = Number(this.#statement(sql).run(...values).changes) > 0;
+      this.#writable = true;
+      return changed;
+    } catch (error) {
+      throw readOnly(error);
+    }
   }
 
   #get(sql: string, ...values: SQLInputValue[]): Cells | undefined {
@@ -329,6 +344,14 @@ function unavailable(error: unknown): unknown {
     return error;
   }
   return new StoreUnavailable(`SQLite: ${error.message}`, { cause: error });
+}
+
+/** Of a write that failed: whether it could be read all the same shows when it is. */
+function readOnly(error: unknown): unknown {
+  const sorted = unavailable(error);
+  return sorted instanceof StoreUnavailable && !(sorted instanceof StoreReadOnly)
+    ? new StoreReadOnly(sorted.message, { cause: sorted.cause })
+    : sorted;
 }
 
 /** SQLite's primary result code. */

@@ -5,7 +5,8 @@
  * made until a sync begins share it.
  *
  * W1  `done` resolves only after a sync that began after the call.
- * W2  After a failed sync nothing is known of what is on disk: every later `done` fails too.
+ * W2  After a failed sync nothing is known of what is on disk: every later `done` fails too, and `check` says so
+ *     before anything more is written. A new start reads what the disk has.
  */
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -43,6 +44,13 @@ export class WalSync {
     this.#waiters.push({ resolve, reject });
     this.#running ??= this.#work();
     return promise;
+  }
+
+  /** Throws if a sync has failed. */
+  check(): void {
+    if (this.#failure !== undefined) {
+      throw this.#failure;
+    }
   }
 
   async close(): Promise<void> {
