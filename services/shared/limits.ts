@@ -123,6 +123,8 @@ export const limits = {
   jobBytesMax: 16 * MiB,
   /** Calls and log lines of one step that are gathered before a piece of them is passed on. */
   stepPieceBytes: 256 * KiB,
+  /** UTF-16 units of the results that are written to the journal at once; a larger one is written alone. */
+  outcomesWriteCharsMax: 1 * MiB,
   /** A sealed field up to this stays in the row of its run; a larger one is kept in chunks beside it. */
   storeInlineBytesMax: 16 * KiB,
   /** A chunk, and a batch of the journal in one piece: far below what a database takes as one document. */

@@ -26,6 +26,14 @@ const calls = (count: number) => Array.from({ length: count }, (_, index) => iss
 const sent = (effects: readonly Effect[]) =>
   effects.filter((effect) => effect.tag === 'Send').map(({ call }) => call.index);
 
+/** Three calls, the outcomes of which were written at once; the program has the first. */
+function ahead(): Driven {
+  const driven = new Driven();
+  driven.feed(begin, step(0, calls(3)), written, lost, report(0), report(1), report(2), retryDue);
+  driven.feed(step(0, calls(3)), written);
+  return driven;
+}
+
 describe('write-ahead', () => {
   test('makes all calls of a step durable in one write, and sends them only then', () => {
     const driven = new Driven();
@@ -70,16 +78,18 @@ describe('write-ahead', () => {
     expect(tags(driven.feed(written))).toEqual(['Send', 'Deliver']);
   });
 
-  test('delivers one outcome per rest, in the order in which they came', () => {
+  test('delivers one outcome per rest, in the order in which they came, however many were written at once', () => {
     const driven = new Driven();
     driven.feed(begin, step(0, calls(3)), written);
     driven.feed(report(2));
     driven.feed(report(0), report(1));
     expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', index: 2 }]);
-    driven.feed(step(1));
+    expect(driven.feed(step(1))).toMatchObject([
+      { tag: 'Append', length: 4, entries: [settled(0), { ...settled(1), after: 1 }] },
+    ]);
     expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', index: 0 }]);
-    driven.feed(step(2));
-    expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', index: 1 }]);
+    // It is durable already.
+    expect(driven.feed(step(2))).toMatchObject([{ tag: 'Deliver', index: 1 }]);
     expect(driven.machine.journal.map(({ kind, index }) => `${kind} ${index}`)).toEqual([
       'Called 0',
       'Called 1',
@@ -88,6 +98,49 @@ describe('write-ahead', () => {
       'Settled 0',
       'Settled 1',
     ]);
+  });
+
+  test('makes calls durable before an outcome that was written ahead is delivered, and says where they belong', () => {
+    const driven = ahead();
+    expect(driven.feed(step(1, [issued(3)]))).toEqual([
+      { tag: 'Append', length: 6, entries: [{ ...called(3), after: 1 }], logLines: 0 },
+    ]);
+    expect(driven.feed(written)).toMatchObject([
+      { tag: 'Send', call: { index: 3 } },
+      { tag: 'Deliver', index: 1 },
+    ]);
+    expect(tags(driven.feed(step(2)))).toEqual(['Deliver']);
+    expect(driven.feed(step(3, [issued(4)]))).toMatchObject([{ entries: [called(4)] }]);
+  });
+
+  test('writes at once what is there as long as it is not too large, and one that is larger alone', () => {
+    const half = {
+      tag: 'Completed',
+      valueJson: JSON.stringify('x'.repeat(limits.outcomesWriteCharsMax / 2 - 2)),
+    } as const;
+    const indices = (effects: readonly Effect[]) =>
+      effects.flatMap((effect) => (effect.tag === 'Append' ? effect.entries.map(({ index }) => index) : []));
+    const driven = new Driven();
+    driven.feed(
+      begin,
+      step(0, calls(4)),
+      written,
+      report(3),
+      report(0, half),
+      report(1, half),
+      report(2),
+      written,
+    );
+    expect(indices(driven.feed(step(1)))).toEqual([0, 1]);
+    driven.feed(written, step(2));
+    expect(indices(driven.feed(step(3)))).toEqual([2]);
+    const alone = new Driven();
+    const large = {
+      tag: 'Completed',
+      valueJson: JSON.stringify('x'.repeat(limits.outcomesWriteCharsMax)),
+    } as const;
+    alone.feed(begin, step(0, calls(3)), written, report(2), report(0, large), report(1), written);
+    expect(indices(alone.feed(step(1)))).toEqual([0]);
   });
 
   test('keeps the operation id of a call, whichever answer named it', () => {
@@ -228,6 +281,45 @@ describe('resume', () => {
     const driven = new Driven({ journal: [called(0), called(1), settled(0), settled(1)] });
     driven.feed(begin, step(0, calls(2)), step(2, [issued(2)]));
     expect(sent(driven.feed(written))).toEqual([2]);
+  });
+
+  test('hands out what was written ahead one at a time, when the calls before are durable', () => {
+    const journal = [called(0), called(1), settled(0), { ...settled(1), after: 0 }];
+    const driven = new Driven({ journal });
+    expect(driven.feed(begin)).toEqual([{ tag: 'Execute', outcomes: [settled(0)] }]);
+    driven.feed(step(0, calls(2)));
+    expect(driven.feed(step(1, [issued(2)]))).toMatchObject([{ entries: [{ ...called(2), after: 1 }] }]);
+    expect(tags(driven.feed(written))).toEqual(['Send', 'Deliver']);
+    expect(driven.feed(step(2, [issued(3)]))).toMatchObject([{ entries: [called(3)] }]);
+  });
+
+  test('knows the place of calls that were written behind a later outcome', () => {
+    const journal = [
+      called(0),
+      called(1),
+      settled(0),
+      { ...settled(1), after: 0 },
+      { ...called(2), after: 1 },
+    ];
+    const replay = new Driven({ journal });
+    expect(replay.feed(begin)).toEqual([
+      { tag: 'Execute', outcomes: [settled(0), { ...settled(1), after: 0 }] },
+    ]);
+    replay.feed(step(0, calls(2)), step(1, [issued(2)]));
+    replay.feed(step(2));
+    expect(sent(replay.feed(written))).toEqual([2]);
+    const other = new Driven({ journal });
+    other.feed(begin, step(0, calls(2)));
+    expect(other.feed(step(1))).toMatchObject([
+      { tag: 'Kill' },
+      { tag: 'Finish', result: { reason: 'ReplayMismatch' } },
+    ]);
+    const extra = new Driven({ journal });
+    extra.feed(begin, step(0, calls(2)));
+    expect(extra.feed(step(1, [issued(2), issued(3)]))).toMatchObject([
+      {},
+      { result: { reason: 'ReplayMismatch' } },
+    ]);
   });
 
   test('takes outcomes that the core already has, and journals them after the replay', () => {

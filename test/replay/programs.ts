@@ -56,10 +56,18 @@ export const programs: Readonly<Record<string, string>> = {
       else void apps.notes.send({ step, give: null });
     }
     return seen;`,
+  together: `
+    return await Promise.all(['a', 'b', 'c', 'd'].map(async (name) => {
+      const read = await apps.notes.read({ name, give: name });
+      return name < 'c' ? read : read + (await apps.notes.write({ read, give: name.toUpperCase() }));
+    }));`,
   throws: `
     await apps.notes.read({ give: 1 });
     throw new TypeError('this is how it ends');`,
 };
+
+/** Programs whose open calls are all answered at once, so that outcomes are written ahead. */
+export const answeredAtOnce: ReadonlySet<string> = new Set(['together']);
 
 /** What a call gets for its argument `give`. */
 export function answerTo(argumentsJson: string): Outcome {

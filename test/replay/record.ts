@@ -15,7 +15,7 @@ import { bindings, runnerOn, Stream, startOf } from '../runner/parts.ts';
 import { startRealSandbox } from '../runner/real-sandbox.ts';
 import { Chance } from '../sim/world.ts';
 import { type Golden, goldenFolder } from './golden.ts';
-import { answerTo, programs } from './programs.ts';
+import { answeredAtOnce, answerTo, programs } from './programs.ts';
 
 /** A sandbox that tells when its program has come to rest. */
 class Rests implements Sandbox {
@@ -55,8 +55,8 @@ class Rests implements Sandbox {
   }
 }
 
-/** Answers one of the open calls, any one, when the program has come to rest. */
-async function record(code: string, chance: Chance): Promise<Golden> {
+/** Answers one of the open calls, any one, when the program has come to rest, or all of them. */
+async function record(code: string, chance: Chance, atOnce: boolean): Promise<Golden> {
   const rests = new Rests(sandbox.client);
   const { runner } = runnerOn({ sandbox: rests });
   const stream = new Stream((outcomes, signal) => runner.start(startOf(code), outcomes, signal));
@@ -64,10 +64,13 @@ async function record(code: string, chance: Chance): Promise<Golden> {
   let answered = 0;
   for (;;) {
     const event = await Promise.race([stream.peek(), rests.reached(answered, answered + open.length)]);
-    const [call] = event === 'rest' ? open.splice(chance.below(open.length), 1) : [];
-    if (call !== undefined) {
-      answered++;
-      stream.answer(call.index, answerTo(call.argumentsJson));
+    if (event === 'rest' && open.length > 0) {
+      for (let count = atOnce ? open.length : 1; count > 0; count--) {
+        const [call] = open.splice(chance.below(open.length), 1);
+        if (call === undefined) break;
+        answered++;
+        stream.answer(call.index, answerTo(call.argumentsJson));
+      }
       continue;
     }
     const next = await stream.next();
@@ -85,6 +88,7 @@ const sandbox = await startRealSandbox();
 for (const [at, [name, code]] of Object.entries(programs).entries()) {
   const file = path.join(goldenFolder, `${name}.json`);
   if (existsSync(file)) continue;
-  writeFileSync(file, `${JSON.stringify(await record(code, new Chance(at)), null, 2)}\n`);
+  const golden = await record(code, new Chance(at), answeredAtOnce.has(name));
+  writeFileSync(file, `${JSON.stringify(golden, null, 2)}\n`);
 }
 await sandbox.stop();

@@ -69,7 +69,10 @@ function change(kind: Change, tree: Tree, was: Changed, chance: Chance): Changed
       const between = journal
         .slice(at, swap)
         .some(({ kind: k, index }) => k === 'Called' && index === other.index);
-      if (!between) [journal[at], journal[swap]] = [other, entry];
+      if (!between) {
+        journal[at] = { ...entry, index: other.index, outcome: other.outcome };
+        journal[swap] = { ...other, index: entry.index, outcome: entry.outcome };
+      }
     }
     // Cut after an outcome: a journal as an earlier crash would have left it.
     if (kind === 'drop') journal.length = at + 1;

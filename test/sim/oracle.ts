@@ -2,17 +2,8 @@
 
 import { nameOf } from '../../services/code-run/core/mismatch.ts';
 import type { Binding, JournalEntry } from '../../services/code-run/core/model.ts';
+import { groupsOf, restsOf } from '../core/seen-order.ts';
 import { type RealmStep, SimRealm } from './realm.ts';
-
-/** The calls recorded between each two outcomes, as text. */
-function groupsOf(journal: readonly JournalEntry[]): readonly (readonly string[])[] {
-  const groups: string[][] = [[]];
-  for (const entry of journal) {
-    if (entry.kind === 'Settled') groups.push([]);
-    else groups.at(-1)?.push(textOf(entry.index, entry.binding, entry.source, entry.argumentsJson));
-  }
-  return groups;
-}
 
 function textOf(index: number, binding: string, source: unknown, argumentsJson: string): string {
   return JSON.stringify([index, binding, source, argumentsJson]);
@@ -27,15 +18,20 @@ export async function diverges(
   const sources = new Map(bindings.map((binding) => [nameOf(binding), binding.source]));
   const made = (step: RealmStep) =>
     step.calls.map((call) => textOf(call.index, call.binding, sources.get(call.binding), call.argumentsJson));
-  const groups = groupsOf(journal);
+  const groups = groupsOf(journal).map((group) =>
+    group.flatMap((entry) =>
+      entry.kind === 'Called' ? [textOf(entry.index, entry.binding, entry.source, entry.argumentsJson)] : [],
+    ),
+  );
+  // Nothing is known of what the program did past the last rest at which something was written.
+  const lastWritten = Math.max(-1, ...restsOf(journal));
   const outcomes = journal.filter((entry) => entry.kind === 'Settled');
   const realm = new SimRealm();
   let step = await realm.start(code, bindings);
   for (const [at, recorded] of groups.entries()) {
-    const last = at === groups.length - 1;
     const calls = made(step);
-    // What is recorded last is a whole step or none of it.
-    if (!(last && recorded.length === 0) && JSON.stringify(calls) !== JSON.stringify(recorded)) return true;
+    if (at > lastWritten && calls.length > 0) return false;
+    if (at <= lastWritten && JSON.stringify(calls) !== JSON.stringify(recorded)) return true;
     const outcome = outcomes[at];
     if (outcome === undefined) return false;
     if (step.end !== undefined) return groups.slice(at + 1).some((group) => group.length > 0);

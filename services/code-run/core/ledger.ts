@@ -6,6 +6,8 @@
  *     A call that waits for a decision gives its place up: waiting calls never keep others from being sent.
  * L3  A call of an earlier attempt counts as sent before. How far that attempt got with sending is not
  *     recorded (L2 lets waiting calls pass), so "may have been sent" is all that is true of it.
+ * L4  A rest is closed when something was written at it or after it: the calls that the program made until then are
+ *     all in the journal. Outcomes that were written ahead lie beyond the first open rest.
  */
 import assert from 'node:assert/strict';
 import { utf8Bytes } from '../../shared/text.ts';
@@ -37,6 +39,9 @@ export class Ledger {
   readonly entries: JournalEntry[] = [];
   readonly settled: SettledEntry[] = [];
   readonly #calls: LedgerCall[] = [];
+  /** The calls that were made up to each rest and after the one before; a rest has the number of its outcomes. */
+  readonly #made = new Map<number, CalledEntry[]>();
+  #openRest = 0;
   readonly #runCallId: string;
   readonly #inFlightMax: number;
   #inFlight = 0;
@@ -69,6 +74,16 @@ export class Ledger {
     return this.#waiting > 0 && this.#waiting === this.unsettledCount;
   }
 
+  /** The first rest of which it is not known whether all calls are recorded. */
+  get openRest(): number {
+    return this.#openRest;
+  }
+
+  /** The recorded calls that the program made before it came to this rest, and after the one before. */
+  made(rest: number): readonly CalledEntry[] {
+    return this.#made.get(rest) ?? [];
+  }
+
   call(index: number): LedgerCall | undefined {
     return this.#calls[index];
   }
@@ -76,8 +91,10 @@ export class Ledger {
   /** Takes in entries that are durable. */
   commit(entries: readonly JournalEntry[], sentBefore = false): void {
     for (const entry of entries) {
+      const rest = entry.after ?? this.settled.length;
       this.entries.push(entry);
-      if (entry.kind === 'Called') this.#issue(entry, sentBefore);
+      this.#openRest = Math.max(this.#openRest, rest + 1);
+      if (entry.kind === 'Called') this.#issue(entry, rest, sentBefore);
       else this.#settle(entry);
     }
   }
@@ -128,8 +145,11 @@ export class Ledger {
     return undefined;
   }
 
-  #issue(called: CalledEntry, sentBefore: boolean): void {
+  #issue(called: CalledEntry, rest: number, sentBefore: boolean): void {
     this.#bytes += utf8Bytes(called.argumentsJson);
+    const made = this.#made.get(rest) ?? [];
+    made.push(called);
+    this.#made.set(rest, made);
     assert.equal(called.index, this.#calls.length, 'calls are numbered without a gap');
     this.#calls.push({
       called,

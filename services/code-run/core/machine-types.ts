@@ -2,7 +2,7 @@
  * The words of the run machine: what happens to an attempt, what it asks for, and the states it is in.
  */
 import type { ProgramEnd } from './end.ts';
-import type { CalledEntry, SettledEntry } from './ledger.ts';
+import type { SettledEntry } from './ledger.ts';
 import type {
   Binding,
   JournalEntry,
@@ -111,17 +111,17 @@ export type AfterWrite =
 
 export type Phase =
   | { readonly tag: 'New' }
-  /** The program runs and the journal is not used up. */
+  /** The program runs and has not come to the first open rest of the journal. */
   | { readonly tag: 'Replaying'; readonly replay: Replay }
-  /** The program runs past the journal. */
+  /** The program runs past the first open rest. */
   | { readonly tag: 'Running'; readonly replay: Replay }
   /** The program is at rest, and nothing is there to write. */
-  | { readonly tag: 'Resting' }
+  | { readonly tag: 'Resting'; readonly replay: Replay }
   /** The program is at rest, and what it did is being made durable. */
   | {
       readonly tag: 'Writing';
-      readonly called: readonly CalledEntry[];
-      readonly settled: SettledEntry | undefined;
+      readonly replay: Replay;
+      readonly entries: readonly JournalEntry[];
       readonly after: AfterWrite;
     }
   /** No sandbox; the next try is due later. */

@@ -3,7 +3,8 @@
  *
  * M1  No call is sent and no outcome delivered before it is durable (write-ahead).
  * M2  An outcome is delivered only at rest, one per rest, and only after the calls of that rest are durable.
- *     So the journal is the one true order of what the program saw.
+ *     All outcomes that are there are written at once, ahead of the program: the journal says in which order it
+ *     sees them, and of each call and outcome how far the program was.
  * M3  Calls go out only in answer to a write that held the lease (an append without entries asks for just
  *     that), so none goes out after a cancel that is known to the store.
  * M4  One write is under way at a time.
@@ -148,7 +149,7 @@ export class Machine {
         return this.#phase;
       case 'outcomesEnded':
         this.#outcomesEnded = true;
-        return this.#phase.tag === 'Resting' ? this.#atRest([]) : this.#phase;
+        return this.#phase.tag === 'Resting' ? this.#atRest(this.#phase.replay) : this.#phase;
       case 'cancel':
         return this.#finish({ tag: 'Cancelled', logs: this.#log.lines });
       case 'stop':
@@ -167,8 +168,9 @@ export class Machine {
 
   #execute(): Phase {
     this.#log.restart();
-    this.#effects.push({ tag: 'Execute', outcomes: this.#ledger.settled.slice() });
-    return { tag: 'Replaying', replay: new Replay(this.#ledger, this.#bindings, 'top') };
+    const replay = new Replay(this.#ledger, this.#bindings);
+    this.#effects.push({ tag: 'Execute', outcomes: replay.outcomes });
+    return { tag: 'Replaying', replay };
   }
 
   #step(event: EventOf<'SandboxStep'>): Phase {
@@ -185,7 +187,7 @@ export class Machine {
         return this.#diverged(checked.divergence);
       case 'Fits':
         if (this.#ledger.bytes + replay.freshBytes > limits.runBytesMax) return this.#finish(this.#full());
-        return checked.usedUp ? this.#atRest(replay.fresh) : phase;
+        return checked.usedUp ? this.#atRest(replay) : phase;
       default:
         return unreachable(checked);
     }
@@ -265,35 +267,51 @@ export class Machine {
 
   // ---- At rest, and the journal ----------------------------------------------------------------
 
-  /** The program is at rest, every outcome of the journal is delivered; `fresh` is what it called since. */
-  #atRest(fresh: readonly IssuedCall[]): Phase {
-    if (fresh.length > 0 || this.#inbox.length > 0 || this.#ledger.hasSendable) return this.#append(fresh);
+  /** The program is at rest, with every outcome that it was handed. */
+  #atRest(replay: Replay): Phase {
+    if (replay.fresh.length > 0 || this.#ledger.hasSendable) return this.#append(replay);
+    const ahead = replay.handOut();
+    if (ahead !== undefined) return this.#deliver(replay, ahead);
+    if (this.#inbox.length > 0) return this.#append(replay);
     if (this.#ledger.onlyWaits) return this.#suspend();
     if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) {
       this.#kill();
       return this.#releaseNow('CoreClosed');
     }
-    return { tag: 'Resting' };
+    return { tag: 'Resting', replay };
   }
 
-  #append(fresh: readonly IssuedCall[]): Phase {
+  #append(replay: Replay): Phase {
     const atMs = this.#nowMs;
-    const called = fresh.map((call) => calledEntry(call, this.#sourceOf(call.binding), atMs));
-    const pending = this.#inbox.shift();
-    const settled = pending === undefined ? undefined : settledEntry(pending, atMs);
-    this.#effects.push({
-      tag: 'Append',
-      length: this.#ledger.entries.length,
-      entries: settled === undefined ? called : [...called, settled],
-      logLines: this.#log.streamed,
-    });
-    return { tag: 'Writing', called, settled, after: { tag: 'GoOn' } };
+    const rest = replay.delivered;
+    let outcomes = this.#ledger.settled.length;
+    /** What an entry says of the rest at which it is written, where its place does not (model.ts). */
+    const written = () => (rest === outcomes ? { atMs } : { after: rest, atMs });
+    const entries: JournalEntry[] = replay
+      .takeFresh()
+      .map((call) => calledEntry(call, this.#sourceOf(call.binding), written()));
+    for (const pending of this.#takeInbox()) {
+      entries.push(settledEntry(pending, written()));
+      outcomes += 1;
+    }
+    const { length } = this.#ledger.entries;
+    this.#effects.push({ tag: 'Append', length, entries, logLines: this.#log.streamed });
+    return { tag: 'Writing', replay, entries, after: { tag: 'GoOn' } };
   }
 
-  #committed({ called, settled, after }: PhaseOf<'Writing'>): Phase {
-    this.#ledger.commit(called);
-    if (settled !== undefined) this.#ledger.commit([settled]);
-    if (called.length > 0 || settled !== undefined) this.#tries = 0;
+  /** The outcomes of one write: at least one, if there is one. */
+  #takeInbox(): readonly Pending[] {
+    let chars = 0;
+    const end = this.#inbox.findIndex(({ outcome }, at) => {
+      chars += sizeOf(outcome);
+      return at > 0 && chars > limits.outcomesWriteCharsMax;
+    });
+    return this.#inbox.splice(0, end < 0 ? this.#inbox.length : end);
+  }
+
+  #committed({ replay, entries, after }: PhaseOf<'Writing'>): Phase {
+    this.#ledger.commit(entries);
+    if (entries.length > 0) this.#tries = 0;
     switch (after.tag) {
       case 'Finish':
         return this.#finishNow(after.result);
@@ -304,15 +322,15 @@ export class Machine {
         return this.#retry(after.how);
       case 'GoOn':
         this.#send();
-        return settled === undefined ? this.#atRest([]) : this.#deliver(settled);
+        return this.#atRest(replay);
       default:
         return unreachable(after);
     }
   }
 
-  #deliver({ index, outcome }: SettledEntry): Phase {
+  #deliver(replay: Replay, { index, outcome }: SettledEntry): Phase {
     this.#effects.push({ tag: 'Deliver', index, outcome });
-    return { tag: 'Running', replay: new Replay(this.#ledger, this.#bindings, 'end') };
+    return { tag: 'Running', replay };
   }
 
   #send(): void {
@@ -350,7 +368,7 @@ export class Machine {
     const checked = checkOutcome(reported, call && this.#targetOf(call));
     if (checked.tag === 'Refused') this.#refuse(reported, checked.code, checked.message);
     else if (call !== undefined) this.#take(call, checked, reported.operationId);
-    return this.#phase.tag === 'Resting' ? this.#atRest([]) : this.#phase;
+    return this.#phase.tag === 'Resting' ? this.#atRest(this.#phase.replay) : this.#phase;
   }
 
   #take(call: LedgerCall, checked: Exclude<CheckedOutcome, { tag: 'Refused' }>, operationId: string): void {
@@ -457,13 +475,15 @@ export class Machine {
   }
 }
 
-function calledEntry(call: IssuedCall, source: Source, atMs: number): CalledEntry {
+type Written = Pick<JournalEntry, 'after' | 'atMs'>;
+
+function calledEntry(call: IssuedCall, source: Source, written: Written): CalledEntry {
   const { index, binding, argumentsJson, line, column } = call;
-  return { kind: 'Called', index, binding, source, argumentsJson, line, column, atMs };
+  return { kind: 'Called', index, binding, source, argumentsJson, line, column, ...written };
 }
 
-function settledEntry({ call, outcome }: Pending, atMs: number): SettledEntry {
-  const entry = { kind: 'Settled', index: call.called.index, outcome, atMs } as const;
+function settledEntry({ call, outcome }: Pending, written: Written): SettledEntry {
+  const entry = { kind: 'Settled', index: call.called.index, outcome, ...written } as const;
   return call.operationId === '' ? entry : { ...entry, operationId: call.operationId };
 }
 

@@ -82,9 +82,22 @@ export interface IssuedCall {
   readonly column: number;
 }
 
-/** The journal: what the program saw, in the order it saw it. */
+/** When an entry was written. */
+interface Written {
+  /**
+   * Outcomes that the program had got by then. Absent: all that stand before the entry in the journal. It differs
+   * where several outcomes were written at once: those after the first are ahead of the program.
+   */
+  readonly after?: number;
+  readonly atMs: number;
+}
+
+/**
+ * The journal, in the order in which it was written. The program saw the outcomes in this order, and the calls are
+ * in the order of issue; where they lie between the outcomes, `after` says.
+ */
 export type JournalEntry =
-  | {
+  | ({
       readonly kind: 'Called';
       readonly index: number;
       readonly binding: string;
@@ -92,16 +105,14 @@ export type JournalEntry =
       readonly argumentsJson: string;
       readonly line: number;
       readonly column: number;
-      readonly atMs: number;
-    }
-  | {
+    } & Written)
+  | ({
       readonly kind: 'Settled';
       readonly index: number;
       readonly outcome: Outcome;
       /** Id of the app operation if the core named one; absent means the call id. */
       readonly operationId?: string;
-      readonly atMs: number;
-    };
+    } & Written);
 
 /** Format of the journal; grows when an old journal could no longer be read as it was written. */
 export const journalVersion = 1;

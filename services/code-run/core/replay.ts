@@ -1,16 +1,18 @@
 /**
- * Compares what a program does with what the journal says it did.
+ * Follows a program through the journal and beyond: compares what it does with what the journal says it did, and
+ * keeps what it does past that.
  *
- * R1  A step that comes after n outcomes must issue exactly the calls that the journal has between
- *     outcome n and outcome n + 1, in that order.
- * R2  After the last recorded outcome it must issue all calls recorded there, or, where none are
- *     recorded, may issue new ones: the calls of a step are one write, so a part of them is never recorded.
+ * R1  A step that comes to a closed rest (ledger.ts, L4) must issue exactly the calls that are recorded for it, in
+ *     that order.
+ * R2  One that comes to an open rest may issue new ones: the calls of a step are one write, so a part of them is
+ *     never recorded.
  * R3  What does not fit is found at the first call or rest that differs, before anything later is looked at.
  * R4  What the sandbox says is not trusted: counts that cannot be are a breach, not a mismatch.
+ * R5  Past the first open rest outcomes are handed out one at a time, when the calls before are durable.
  */
 import { utf8Bytes } from '../../shared/text.ts';
 import { issuedBreach } from './issued.ts';
-import type { CalledEntry, Ledger } from './ledger.ts';
+import type { CalledEntry, Ledger, SettledEntry } from './ledger.ts';
 import { type Divergence, differsFrom } from './mismatch.ts';
 import type { Binding, IssuedCall } from './model.ts';
 
@@ -23,29 +25,29 @@ export interface Step {
 }
 
 export type Checked =
-  /** It fits so far; `usedUp` says that the program is at rest with nothing recorded left. */
+  /** It fits so far; `usedUp` says that the program is at rest with every outcome that was handed out. */
   | { readonly tag: 'Fits'; readonly usedUp: boolean }
   | { readonly tag: 'Diverges'; readonly divergence: Divergence }
   | { readonly tag: 'Breach'; readonly detail: string };
 
 export class Replay {
-  /** Calls beyond the journal, of the step that is not at rest yet. */
-  readonly fresh: IssuedCall[] = [];
+  /** What is handed to the sandbox at once, from the top. */
+  readonly outcomes: readonly SettledEntry[];
   readonly #ledger: Ledger;
   readonly #bindings: ReadonlyMap<string, Binding>;
+  #fresh: IssuedCall[] = [];
   #freshBytes = 0;
-  #cursor: number;
-  #delivered: number;
-  #nextIndex: number;
+  #handedOut: number;
+  #delivered = 0;
+  /** Recorded calls of this rest that the program has made. */
+  #made = 0;
+  #nextIndex = 0;
 
-  /** From the top, or from where the journal ends for a program that stands there. */
-  constructor(ledger: Ledger, bindings: ReadonlyMap<string, Binding>, from: 'top' | 'end') {
+  constructor(ledger: Ledger, bindings: ReadonlyMap<string, Binding>) {
     this.#ledger = ledger;
     this.#bindings = bindings;
-    const end = from === 'end';
-    this.#cursor = end ? ledger.entries.length : 0;
-    this.#delivered = end ? ledger.settled.length : 0;
-    this.#nextIndex = end ? ledger.callCount : 0;
+    this.outcomes = ledger.settled.slice(0, ledger.openRest);
+    this.#handedOut = this.outcomes.length;
   }
 
   /** Outcomes that the program is known to have got. */
@@ -53,9 +55,32 @@ export class Replay {
     return this.#delivered;
   }
 
+  /** Calls beyond the journal, of the step that is under way or was the last. */
+  get fresh(): readonly IssuedCall[] {
+    return this.#fresh;
+  }
+
   /** Size of the arguments of the fresh calls, in UTF-8 bytes. */
   get freshBytes(): number {
     return this.#freshBytes;
+  }
+
+  /** Gives the fresh calls to be recorded, and takes them for recorded. */
+  takeFresh(): readonly IssuedCall[] {
+    const fresh = this.#fresh;
+    this.#made += fresh.length;
+    this.#fresh = [];
+    this.#freshBytes = 0;
+    return fresh;
+  }
+
+  /** The next durable outcome for a program at rest that has got all before; undefined: there is none. */
+  handOut(): SettledEntry | undefined {
+    const next = this.#ledger.settled[this.#handedOut];
+    if (next === undefined) return undefined;
+    this.#handedOut += 1;
+    this.#nextRest();
+    return next;
   }
 
   step(step: Step): Checked {
@@ -68,30 +93,30 @@ export class Replay {
     if (!step.atRest) return { tag: 'Fits', usedUp: false };
     const missing = this.#recordedCall();
     if (missing !== undefined) return diverges({ tag: 'Missing', recorded: missing, ended: undefined });
-    return { tag: 'Fits', usedUp: this.#cursor === this.#ledger.entries.length };
+    return { tag: 'Fits', usedUp: this.#delivered === this.#handedOut };
   }
 
   /** The program ended by itself: a divergence if a recorded call was not made. `how` says how it ended. */
   end(how: string): Divergence | undefined {
-    const { entries } = this.#ledger;
-    for (let at = this.#cursor; at < entries.length; at += 1) {
-      const entry = entries[at];
-      if (entry?.kind === 'Called') return { tag: 'Missing', recorded: entry, ended: how };
-    }
-    return undefined;
+    const recorded = this.#ledger.call(this.#nextIndex)?.called;
+    return recorded === undefined ? undefined : { tag: 'Missing', recorded, ended: how };
   }
 
   #passOutcomes(delivered: number): Checked | undefined {
-    if (delivered < this.#delivered || delivered > this.#ledger.settled.length) {
+    if (delivered < this.#delivered || delivered > this.#handedOut) {
       return { tag: 'Breach', detail: `a step after ${delivered} outcomes, ${this.#delivered} were due` };
     }
     while (this.#delivered < delivered) {
       const missing = this.#recordedCall();
       if (missing !== undefined) return diverges({ tag: 'Missing', recorded: missing, ended: undefined });
-      this.#cursor += 1;
-      this.#delivered += 1;
+      this.#nextRest();
     }
     return undefined;
+  }
+
+  #nextRest(): void {
+    this.#delivered += 1;
+    this.#made = 0;
   }
 
   #checkCall(call: IssuedCall): Checked | undefined {
@@ -99,30 +124,27 @@ export class Replay {
       return { tag: 'Breach', detail: `call ${call.index} where ${this.#nextIndex} was due` };
     }
     this.#nextIndex += 1;
-    const entry = this.#ledger.entries[this.#cursor];
-    if (entry === undefined) return this.#freshCall(call);
+    const recorded = this.#recordedCall();
+    if (recorded === undefined && this.#delivered >= this.#ledger.openRest) return this.#freshCall(call);
     const attempted = { call, source: this.#bindings.get(call.binding)?.source };
-    if (entry.kind === 'Settled') return diverges({ tag: 'Extra', attempted, before: entry.index });
-    this.#cursor += 1;
-    return differsFrom(entry, attempted) ? diverges({ tag: 'Other', recorded: entry, attempted }) : undefined;
+    if (recorded === undefined) {
+      const before = this.#ledger.settled[this.#delivered]?.index;
+      return diverges({ tag: 'Extra', attempted, before });
+    }
+    this.#made += 1;
+    return differsFrom(recorded, attempted) ? diverges({ tag: 'Other', recorded, attempted }) : undefined;
   }
 
   #freshCall(call: IssuedCall): Checked | undefined {
-    const before = this.#ledger.entries[this.#cursor - 1];
-    if (before?.kind === 'Called') {
-      const attempted = { call, source: this.#bindings.get(call.binding)?.source };
-      return diverges({ tag: 'Extra', attempted, before: undefined });
-    }
     const breach = issuedBreach(call, this.#bindings);
     if (breach !== undefined) return { tag: 'Breach', detail: breach };
-    this.fresh.push(call);
+    this.#fresh.push(call);
     this.#freshBytes += utf8Bytes(call.argumentsJson);
     return undefined;
   }
 
   #recordedCall(): CalledEntry | undefined {
-    const entry = this.#ledger.entries[this.#cursor];
-    return entry?.kind === 'Called' ? entry : undefined;
+    return this.#ledger.made(this.#delivered)[this.#made];
   }
 }
 
