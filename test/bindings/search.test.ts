@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CatalogSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
 import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
 import { wholeCatalog } from './catalogs.ts';
-import { questions } from './questions.ts';
+import { questions, unseenQuestions } from './questions.ts';
 
 const whole = compileCatalog(wholeCatalog());
 
@@ -73,19 +73,38 @@ describe('search', () => {
     },
   );
 
-  it('answers natural questions over 4,400 bindings among the first five', () => {
-    const missed = questions.filter(([question, answers]) => {
-      const first = found(question).slice(0, 5);
-      return !answers.some((answer) => first.includes(answer));
-    });
-    for (const [, answers] of questions)
-      expect(answers.some((answer) => whole.table.find(answer).tag === 'Found')).toBe(true);
-    expect(questions.length).toBeGreaterThanOrEqual(40);
-    // What people mean and what the apps say have no word in common.
-    expect(missed.map(([question]) => question)).toEqual([
-      'find unread mails in my inbox',
-      'when are people free',
-      'remember that Ada works on billing',
-    ]);
+  it('finds the tools of an app that the question names', () => {
+    expect(found('crashes of my app in sentry').slice(0, 5).join()).toContain('sentry_remote.');
+    expect(
+      found('documents in paperless')
+        .slice(0, 5)
+        .every((name) => name.startsWith('paperless.')),
+    ).toBe(true);
+  });
+
+  it('puts what changes nothing before what changes something, unless that is asked for', () => {
+    const catalog = toolsNamed({ name: 'delete-note' }, { name: 'get-note' });
+    expect(found('note', catalog)).toEqual(['app.get_note', 'app.delete_note']);
+    expect(found('remove a note', catalog)[0]).toBe('app.delete_note');
+  });
+
+  it.each([
+    ['that it was worked out with', questions, 80, 61],
+    ['that it was not worked out with', unseenQuestions, 26, 19],
+  ] as const)('answers natural questions %s over 4,400 bindings', (_which, asked, amongFive, first) => {
+    const ranks = asked.map(([question, answers]) =>
+      found(question).findIndex((name) => answers.includes(name)),
+    );
+    expect(ranks.filter((rank) => rank >= 0 && rank < 5).length).toBe(amongFive);
+    expect(ranks.filter((rank) => rank === 0).length).toBe(first);
+  });
+
+  it('is asked for what there is', () => {
+    expect(questions.length).toBe(86);
+    expect(unseenQuestions.length).toBe(30);
+    for (const [question, answers] of [...questions, ...unseenQuestions]) {
+      const there = answers.filter((answer) => whole.table.find(answer).tag === 'Found');
+      expect(there, question).not.toEqual([]);
+    }
   });
 });

@@ -3,29 +3,36 @@
  * allowed for. The same catalog and words give the same order everywhere.
  */
 import MiniSearch, { type Query } from 'minisearch';
-import { compareText, wordsOf } from './names.ts';
+import { compareText } from './names.ts';
 import { isObject, own, ownObject, parsedObject } from './schema/json.ts';
 import type { BoundCapability } from './table.ts';
 import { templateVariables } from './uri-template.ts';
-import { groupOf, questionWordsOf, searchWords } from './words.ts';
+import { groupsOf, isAct, questionWordsOf, searchWords } from './words.ts';
 
 /** What is searched, and how much a word there counts. */
-const boost = { name: 5, title: 2.5, connection: 2.5, arguments: 1, description: 1 };
+const boost = { name: 4, title: 2.5, connection: 2.5, summary: 2, arguments: 1, description: 0.6 };
+
+/** Where few words say what the capability does: words alike are looked for there. */
+const briefFields: ReadonlySet<string> = new Set(['name', 'title', 'summary']);
 
 /** Text of one description that is searched; what comes later says little about the capability. */
 const descriptionCharsMax = 600;
+/** The first sentence of it says most. */
+const summaryCharsMax = 200;
 const fieldsMax = 60;
 /** A word alike counts less than the word itself. */
 const alikeWeight = 0.35;
 /** Of a word that only begins so, and of one with typing errors. */
-const weights = { prefix: 0.5, fuzzy: 0.5 };
+const weights = { prefix: 0.5, fuzzy: 0.3 };
 const guessedCharsMin = 3;
 /** Words of a question that are looked for: one bit each. */
 const wordsMax = 30;
 /** What is worth less than this part of the best answer is no answer. */
 const goodShare = 0.1;
 /** What is lost by a name of which nothing was asked for: it does something else besides. */
-const unspokenWeight = 0.7;
+const unspokenWeight = 0.9;
+/** What is left of one that does what nobody asked for. */
+const otherActShare = 0.6;
 
 interface Document {
   readonly id: number;
@@ -33,7 +40,14 @@ interface Document {
   readonly title: string;
   readonly connection: string;
   readonly arguments: string;
+  readonly summary: string;
   readonly description: string;
+}
+
+/** A word of a raw name, with the groups of words alike that it is in. */
+interface NameWord {
+  readonly terms: readonly string[];
+  readonly isAct: boolean;
 }
 
 export interface Hit {
@@ -44,20 +58,26 @@ export interface Hit {
 export class SearchIndex {
   readonly #all: readonly BoundCapability[];
   readonly #index: MiniSearch<Document>;
-  /** The words of each raw name, words alike as one. */
-  readonly #names: readonly (readonly string[])[];
+  readonly #names: readonly (readonly NameWord[])[];
+  /** By a word of their names, the connections. */
+  readonly #connections = new Map<string, Set<string>>();
   /** Every word that is in the index. */
   readonly #words = new Set<string>();
 
   constructor(all: readonly BoundCapability[]) {
     this.#all = all;
-    this.#names = all.map(({ binding }) =>
-      wordsOf(binding.rawName).flatMap((word) => searchWords(word).map((one) => groupOf(one) ?? one)),
-    );
     const known = new Map<string, string[]>();
+    this.#names = all.map(({ binding }) => searchWords(binding.rawName, known).map(nameWord));
+    for (const { connection, binding } of all) {
+      for (const word of searchWords(connection.name, known)) {
+        const named = this.#connections.get(word);
+        if (named === undefined) this.#connections.set(word, new Set([binding.connection]));
+        else named.add(binding.connection);
+      }
+    }
     this.#index = new MiniSearch<Document>({
       fields: Object.keys(boost),
-      tokenize: (text, field) => this.#indexed(text, field === 'name' || field === 'title', known),
+      tokenize: (text, field) => this.#indexed(text, briefFields.has(field ?? ''), known),
       processTerm: (term) => term,
     });
     this.#index.addAll(all.map(documentOf));
@@ -72,15 +92,18 @@ export class SearchIndex {
       queries: words.flatMap((word) => this.#queriesFor(word)),
     });
     const bits = bitsOf(words);
-    const asked = new Set(words.map((word) => groupOf(word) ?? word));
+    const asked = new Set(words.flatMap((word) => [word, ...groupsOf(word)]));
+    const named = this.#namedConnections(words);
     const hits: Hit[] = [];
     let best = 0;
     for (const { id, score, queryTerms } of found) {
       const bound = this.#all[id];
+      if (bound === undefined) continue;
+      const isNamed = named.get(bound.binding.connection) ?? 0;
       // Two words met are worth more than one word met twice as well.
-      const most = score * (countBits(queryTerms, bits) / words.length) ** 2;
-      if (bound === undefined || most < best * goodShare || !only(bound)) continue;
-      const worth = most * (1 - unspokenWeight * (1 - shareOf(this.#names[id] ?? [], asked)));
+      const most = (1 + isNamed) * score * (countBits(queryTerms, bits) / words.length) ** 2;
+      if (most < best * goodShare || !only(bound)) continue;
+      const worth = most * spokenShare(this.#names[id] ?? [], asked, isNamed);
       best = Math.max(best, worth);
       hits.push({ bound, score: worth });
     }
@@ -99,26 +122,43 @@ export class SearchIndex {
     };
     const known = this.#words.has(word) || word.length < guessedCharsMin;
     const own: Query = { ...options, queries: [word], ...(known ? {} : { prefix: true, fuzzy: 0.2 }) };
-    const group = groupOf(word);
-    return group === undefined
-      ? [own]
-      : [own, { ...options, queries: [group], boostTerm: () => alikeWeight }];
+    const alike: Query[] = groupsOf(word).map((group) => ({
+      ...options,
+      queries: [group],
+      boostTerm: () => alikeWeight,
+    }));
+    return [own, ...alike];
   }
 
-  /** Words alike are looked for where a few words say what the capability does. */
+  /** Each word once: how often a description repeats a word says little. */
   #indexed(text: string, brief: boolean, known: Map<string, string[]>): string[] {
-    const words = searchWords(text, known);
+    const words = new Set(searchWords(text, known));
     for (const word of words) this.#words.add(word);
-    if (!brief) return words;
-    return [...words, ...new Set(words.flatMap((word) => groupOf(word) ?? []))];
+    if (!brief) return [...words];
+    return [...new Set([...words, ...[...words].flatMap(groupsOf)])];
+  }
+
+  /** Connections that the question names, from 0 to 1: less where many have the word in their names. */
+  #namedConnections(words: readonly string[]): Map<string, number> {
+    const named = new Map<string, number>();
+    for (const word of words) {
+      const connections = this.#connections.get(word) ?? [];
+      for (const one of connections)
+        named.set(one, Math.max(named.get(one) ?? 0, 1 / [...connections].length));
+    }
+    return named;
   }
 }
 
-/** For each word, and for the group it is in, a bit. */
+function nameWord(word: string): NameWord {
+  return { terms: [word, ...groupsOf(word)], isAct: isAct(word) };
+}
+
+/** For each word, and for the groups it is in, a bit. */
 function bitsOf(words: readonly string[]): Map<string, number> {
   const bits = new Map<string, number>();
   for (const [index, word] of words.entries()) {
-    for (const term of [word, groupOf(word) ?? word]) bits.set(term, (bits.get(term) ?? 0) | (1 << index));
+    for (const term of [word, ...groupsOf(word)]) bits.set(term, (bits.get(term) ?? 0) | (1 << index));
   }
   return bits;
 }
@@ -132,22 +172,34 @@ function countBits(terms: readonly string[], bits: ReadonlyMap<string, number>):
   return count;
 }
 
-/** How much of a name is in the question. */
-function shareOf(name: readonly string[], asked: ReadonlySet<string>): number {
-  return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length;
+/** What is left of an answer for what its name says that nobody asked for; a connection asked for is part of the name. */
+function spokenShare(name: readonly NameWord[], asked: ReadonlySet<string>, isNamed: number): number {
+  const unspoken = name.filter(({ terms }) => !terms.some((term) => asked.has(term)));
+  const share = (name.length - unspoken.length + isNamed) / (name.length + isNamed || 1);
+  const act = unspoken.some((word) => word.isAct) ? otherActShare : 1;
+  return act * (1 - unspokenWeight * (1 - share));
 }
 
 function documentOf(bound: BoundCapability, id: number): Document {
   const { binding, connection, capability } = bound;
   const said = saidOf(capability);
+  const description = said.description.slice(0, descriptionCharsMax);
+  const end = summaryEnd(description);
   return {
     id,
     name: binding.rawName,
     title: said.title,
     connection: connection.name,
     arguments: said.fields.slice(0, fieldsMax).join(' '),
-    description: said.description.slice(0, descriptionCharsMax),
+    summary: description.slice(0, end),
+    description: description.slice(end),
   };
+}
+
+/** Where the first sentence or line ends. */
+function summaryEnd(description: string): number {
+  const end = description.search(/[.!?](?=\s)|[。！？\n]/);
+  return Math.min(end < 0 ? description.length : end, summaryCharsMax);
 }
 
 interface Said {

@@ -13,9 +13,9 @@ const runs = /[\p{L}\p{M}\p{N}]+/gu;
 /** Words that say nothing about what is asked for. */
 const dull = new Set(
   (
-    'a an and any are as at be been by can could do does for from has have i if in into is it its ' +
-    'let like me my of on or our out please should so some than that the their them then there ' +
-    'these they this to us using want was we will with would you your'
+    'a all also an and another any are as at be been by can could do does each every for from has have i if in ' +
+    'into is it its just let like me my of on one or other our out please should so some than that the their ' +
+    'them then there these they this to us using want was we will with would you your'
   ).split(' '),
 );
 
@@ -76,56 +76,113 @@ function pairsOf(run: string): string[] {
 const asking = '?';
 const questionWords = new Set('how what when where which who whose why'.split(' '));
 
-/** Groups of words that people and apps use for one another. A word is in one group. */
-const alike: readonly (readonly string[])[] = [
-  ['create', 'add', 'new', 'make', 'insert', 'generate'],
-  ['delete', 'remove', 'destroy', 'drop', 'erase'],
-  [
-    asking,
-    'get',
-    'read',
-    'fetch',
-    'retrieve',
-    'view',
-    'show',
-    'list',
-    'browse',
-    'find',
-    'search',
-    'query',
-    'lookup',
-  ],
-  ['update', 'edit', 'change', 'modify', 'patch', 'set', 'rename'],
-  ['send', 'post', 'publish'],
-  ['email', 'mail', 'inbox'],
-  ['message', 'chat', 'sms', 'text'],
-  ['picture', 'image', 'photo', 'screenshot'],
-  ['repo', 'repository'],
-  ['pull', 'merge'],
-  ['issue', 'ticket', 'story', 'task', 'todo'],
-  ['event', 'meeting', 'appointment'],
-  ['folder', 'directory'],
-  ['chart', 'graph', 'plot', 'diagram'],
-  ['vm', 'server', 'instance', 'droplet'],
-  ['database', 'db'],
-  ['run', 'execute', 'start', 'trigger'],
-  ['stop', 'cancel', 'end', 'terminate'],
-  ['upload', 'import'],
-  ['download', 'export'],
-  ['person', 'people', 'user', 'member', 'contact'],
-  ['directions', 'route', 'navigate'],
-  ['k8s', 'kubernetes', 'kubectl'],
-  ['website', 'site', 'page', 'web'],
-  ['comment', 'reply', 'note'],
-  ['copy', 'duplicate', 'clone', 'fork'],
-  ['remember', 'memory', 'memorize'],
-  ['schedule', 'plan', 'book'],
+/**
+ * Groups of words that people and apps use for one another: everyday words for what apps do and hold. A word may be
+ * in several.
+ */
+const alike: readonly string[] = [
+  // What is done.
+  'create add new make insert generate open',
+  'delete remove destroy drop erase clear',
+  `get ${asking} read fetch retrieve view show list browse find search query lookup look see`,
+  'update edit change modify patch set rename replace',
+  'send post publish write tell notify share',
+  'share permission access invite',
+  'add sum plus total calculate',
+  'count number many amount',
+  'run execute start trigger launch',
+  'stop cancel end terminate abort kill',
+  'upload import attach',
+  'download export save',
+  'save store write keep',
+  'copy duplicate clone fork',
+  'schedule plan book arrange',
+  'close finish complete done resolve',
+  'undo revert reset restore rollback discard',
+  'restart reboot cycle',
+  'enable activate unlock toggle',
+  'disable deactivate suspend block lock',
+  'assign owner delegate responsible',
+  'own owner whois registrant',
+  'buy purchase order trade',
+  'pay payment charge transaction',
+  'convert transform translate',
+  'reply answer respond',
+  'accept decline respond tentative',
+  'remember memory memorize note knowledge observation',
+  'talk discuss conversation transcript',
+  'type fill enter input',
+  'compare diff difference',
+  // What there is.
+  'email mail inbox mailbox',
+  'message chat sms text dm',
+  'picture image photo screenshot',
+  'video film movie youtube',
+  'subtitle caption transcript',
+  'repo repository',
+  'pull merge',
+  'issue ticket story task todo item',
+  'bug error failure crash exception problem fault',
+  'sprint iteration cycle milestone',
+  'event meeting appointment call',
+  'invitation invite event',
+  'free available busy freebusy slot',
+  'folder directory',
+  'file document doc',
+  'chart graph plot diagram',
+  'slide presentation powerpoint deck',
+  'spreadsheet excel worksheet sheet workbook',
+  'cell range row',
+  'column field schema attribute',
+  'vm server instance droplet machine',
+  'database db',
+  'build pipeline ci job workflow',
+  'log trace',
+  'person people user member contact colleague somebody',
+  'team group channel',
+  'customer client',
+  'invoice bill billing',
+  'money balance funds cash',
+  'price cost fee rate',
+  'currency dollar euro exchange money',
+  'stock share ticker security equity',
+  'directions route navigate',
+  'distance far long',
+  'near nearby close around',
+  'place restaurant location poi shop',
+  'apartment flat house rental accommodation hotel listing',
+  'weather storm rain snow temperature forecast',
+  'warning alert alarm',
+  'k8s kubernetes kubectl',
+  'website site page web',
+  'comment reply note',
+  'paper article publication',
+  'password credential secret',
 ];
 
-const groups = new Map<string, string>();
-for (const group of alike) for (const word of group) groups.set(stem(word), `~${group[0]}`);
+const groups = new Map<string, string[]>();
+for (const [index, words] of alike.entries()) {
+  for (const word of words.split(' ').map(stem)) groups.set(word, [...(groups.get(word) ?? []), `~${index}`]);
+}
 
-/** The name of the group of words alike that a word of searchWords belongs to: no word itself. */
-export function groupOf(word: string): string | undefined {
-  return groups.get(word);
+/** Words for doing something that changes things; who does not ask for it does not want it. */
+const acts = new Set(
+  (
+    'create add new make insert generate delete remove destroy drop erase clear update edit change modify patch set ' +
+    'rename replace put upsert send post publish forward reply archive cancel stop start run execute upload import ' +
+    'copy duplicate move assign accept decline approve close merge enable disable restart reset'
+  )
+    .split(' ')
+    .map(stem),
+);
+
+export function isAct(word: string): boolean {
+  return acts.has(word);
+}
+
+const none: readonly string[] = [];
+
+/** The names of the groups of words alike that a word of searchWords belongs to: no words themselves. */
+export function groupsOf(word: string): readonly string[] {
+  return groups.get(word) ?? none;
 }
