@@ -1,4 +1,7 @@
-/** Public reports about names, types and search of code modes and generators: each entry names its report. */
+/**
+ * Failures of other code modes that were reported in public, about names, types and search: the right behaviour here.
+ * The ids are those of test/fixtures/bug-reports.json.
+ */
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { CatalogSchema, type ConnectionSchema } from '../../gen/openbot/codemode/v1/catalog_pb.js';
@@ -33,8 +36,8 @@ function check(program: string, ...connections: Connection[]): Promise<string[]>
   return typeErrors({ 'world.d.ts': text, 'program.ts': `${program}\nexport {};\n` });
 }
 
-describe('reports about types', () => {
-  it('B13 cloudflare/agents#960: each schema is printed validly, and only the inexpressible part is unknown', async () => {
+describe('declarations', () => {
+  it('say unknown for the part of a schema that no type can say, and print the rest (B13)', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -55,7 +58,7 @@ describe('reports about types', () => {
     expect(await check('', schemaTool(schema))).toEqual([]);
   });
 
-  it('B14 cloudflare/agents#1203: the wrapper is in the declaration, so that taking it for the value is an error', async () => {
+  it('show the wrapper of a result, so that taking it for the value is an error (B14)', async () => {
     const output = {
       type: 'object',
       properties: { items: { type: 'array', items: { type: 'number' } } },
@@ -71,7 +74,7 @@ describe('reports about types', () => {
     );
   });
 
-  it('B20 bug-ops/mcp-execution#139, B19 #87: no text ends a comment', async () => {
+  it('let no text of an app end a comment (B19, B20)', async () => {
     const hostile = '*/ } declare const injected: string; /* params */\n*/ export const x = 1; //';
     const connection: Connection = {
       id: hostile,
@@ -124,7 +127,7 @@ describe('reports about types', () => {
     }
   });
 
-  it('B22 bug-ops/mcp-execution#176: declarations pass --strict, and a typed value may be given as arguments', async () => {
+  it('pass --strict, and take a typed value as arguments (B22)', async () => {
     const schema = {
       type: 'object',
       properties: { labels: { type: 'object', additionalProperties: { type: 'string' } } },
@@ -134,7 +137,7 @@ describe('reports about types', () => {
     expect(await check(program, schemaTool(schema))).toEqual([]);
   });
 
-  it('B24 bug-ops/mcp-execution#303: thousands of levels end in unknown', () => {
+  it('end in unknown after thousands of levels (B24)', () => {
     const deep = `${'{"anyOf":['.repeat(100_000)}{}${']}'.repeat(100_000)}`;
     const text =
       filesOf(compiledOf({ id: '1', name: 'App', tools: [{ name: 't', inputSchemaJson: deep }] }))[0]?.text ??
@@ -142,7 +145,7 @@ describe('reports about types', () => {
     expect(text).toContain('t(args?: {}): Promise<ToolResult>;');
   });
 
-  it('B26 docker/docker-agent#468: the output schema types the result', async () => {
+  it('type the result by the output schema (B26)', async () => {
     const output = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const errors = await check(
       'const { n } = (await apps.app.t()).structuredContent;\nn.toFixed();\nn.trim();',
@@ -151,7 +154,7 @@ describe('reports about types', () => {
     expect(errors.map((error) => error.slice(0, 18))).toEqual(['program.ts(3,3): e']);
   });
 
-  it('B33 TanStack/ai#700: names, URIs and prompt names between quotes are escaped', async () => {
+  it('escape names and URIs between quotes (B33)', async () => {
     const odd = `a"b\\c\n\`$\{d}'\u2028`;
     const connection: Connection = {
       id: '1',
@@ -168,14 +171,14 @@ describe('reports about types', () => {
     expect(await check(`await apps.call(${JSON.stringify(`${odd}/${odd}`)});`, alone)).toEqual([]);
   });
 
-  it('B42 mastra-ai/mastra#15341: a recursive schema stays a reference', () => {
+  it('keep a recursive schema a reference (B42)', () => {
     const node = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#' } } } };
     expect(filesOf(compiledOf(schemaTool(node)))[0]?.text).toContain(
       'type app$t$Arguments = { children?: app$t$Arguments[] };',
     );
   });
 
-  it('B43 mastra-ai/mastra#3826: a property without type is unknown', () => {
+  it('say unknown for a property without type (B43)', () => {
     expect(
       filesOf(compiledOf(schemaTool({ properties: { x: { title: 'X' }, y: null, z: 'string' } })))[0]?.text,
     ).toContain(
@@ -183,7 +186,7 @@ describe('reports about types', () => {
     );
   });
 
-  it('B44 PrefectHQ/fastmcp#3502: nothing is fetched', () => {
+  it('follow no reference out of the document (B44)', () => {
     const outside = [
       'http://169.254.169.254/latest',
       'file:///etc/passwd',
@@ -200,8 +203,8 @@ describe('reports about types', () => {
   });
 });
 
-describe('reports about names', () => {
-  it('B16 cloudflare/agents#1117, B25 docker/docker-agent#3956, B30 maximhq/bifrost#941: one name, the same everywhere', () => {
+describe('names', () => {
+  it('are made once, of letters a program can write, and are the same everywhere (B16, B25, B30)', () => {
     const compiled = compiledOf(tools('github.list-issues', 'search-items'));
     expect(compiled.bindings.map((binding) => binding.capability)).toEqual([
       'github_list_issues',
@@ -216,12 +219,12 @@ describe('reports about names', () => {
     }
   });
 
-  it('B18 openclaw/mcporter#30, B21 bug-ops/mcp-execution#133: hyphens and reserved words make valid members', async () => {
+  it('are valid members for hyphens and reserved words (B18, B21)', async () => {
     const program = 'await apps.app.api_post_page();\nawait apps.app.delete();\nawait apps.app.typeof();';
     expect(await check(program, tools('API-post-page', 'delete', 'typeof'))).toEqual([]);
   });
 
-  it('B23 bug-ops/mcp-execution#312, B28 dyad#3459, B29 fragno#349: nothing is overwritten or left out', () => {
+  it('are numbered where they clash, so that nothing is overwritten or left out (B23, B28, B29)', () => {
     const compiled = compiledOf(tools('index', 'Index', 'INDEX', 'index.ts', 'a b', 'a_b', 'A-B'), {
       id: '2',
       name: 'app',
@@ -235,8 +238,8 @@ describe('reports about names', () => {
   });
 });
 
-describe('reports about catalogs and search', () => {
-  it('B27 docker/docker-agent#4008: a broken connection costs nobody else anything', () => {
+describe('a catalog', () => {
+  it('keeps its other connections when one is broken (B27)', () => {
     const compiled = compiledOf(
       { id: '1', name: 'Broken', tools: [{ name: 't', inputSchemaJson: '{{{' }] },
       { id: '2', name: 'Empty' },
@@ -250,7 +253,7 @@ describe('reports about catalogs and search', () => {
     expect(filesOf(compiled)[1]?.text).toContain('t(args?: { x?: string }): Promise<ToolResult>;');
   });
 
-  it('B32 universal-tool-calling-protocol/code-mode#15: search answers with the name to be written', () => {
+  it('is searched for the names that a program writes (B32)', () => {
     const description = describeBindings(compiledOf(tools('Send-The.Mail')), {
       query: 'mail',
       connection: '',

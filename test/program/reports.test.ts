@@ -1,16 +1,24 @@
 /**
- * Failures of other code modes that were reported in public, each with the right behaviour here. The titles name
- * the reports.
+ * Failures of other code modes that were reported in public, about programs and their results: the right behaviour
+ * here. The ids are those of test/fixtures/bug-reports.json, each of which has a test somewhere.
  */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { finishedText } from '../../services/code-run/agent/run-text.ts';
+import { compileCatalog } from '../../services/code-run/bindings/compile.ts';
+import { ProgramChecker } from '../../services/code-run/program/check.ts';
 import { normalizeProgram } from '../../services/code-run/program/normalize.ts';
 import { limits } from '../../services/shared/limits.ts';
 import { utf8Bytes } from '../../services/shared/text.ts';
 import { called, done, log, record, settled } from '../agent/records.ts';
+import { catalogOf } from '../bindings/catalogs.ts';
+import { useRealm } from '../realm/harness/realm.ts';
 
-describe('a reported failure', () => {
-  test('of type annotations does not happen: they are erased (cloudflare/agents#959)', () => {
+const { thrown } = useRealm();
+
+describe('a program', () => {
+  test('with type annotations runs without them (B15)', () => {
     const code = 'const items: string[] = await load();\nreturn items.map((item: string) => item.length);';
     expect(normalizeProgram(code)).toMatchObject({
       ok: true,
@@ -20,7 +28,7 @@ describe('a reported failure', () => {
     });
   });
 
-  test('of bare parser text does not happen: line, cause and hint are named (anomalyco/opencode#50577)', () => {
+  test('that cannot be read is answered with line, cause and hint (B36)', () => {
     const code = 'const x = 1;\nreturn f(x;';
     const result = normalizeProgram(code);
     expect(result).toEqual({
@@ -39,7 +47,7 @@ describe('a reported failure', () => {
     expect(JSON.stringify(imported)).not.toContain('sourceType');
   });
 
-  test('of fences that stay in a module does not happen (kentcdodds/kody#250)', () => {
+  test('in a fence loses it before anything else is looked at (B39)', () => {
     const code = '```js\nexport default async () => {\n  return await apps.a.b({});\n};\n```';
     expect(normalizeProgram(code)).toMatchObject({
       ok: true,
@@ -47,7 +55,7 @@ describe('a reported failure', () => {
     });
   });
 
-  test('of a list of calls beside a capped result does not happen (cloudflare/agents#2143)', () => {
+  test('is answered in one budget for its value, calls and log (B17)', () => {
     const journal = Array.from({ length: 61 }, (_, index) => [
       called(index, `issues.list_${index}`, 3),
       settled(index, { tag: 'Failed', reason: 'Internal', message: 'm'.repeat(2000) }),
@@ -57,7 +65,7 @@ describe('a reported failure', () => {
     expect(utf8Bytes(text)).toBeLessThanOrEqual(65_536 + limits.agentTextSpareBytes);
   });
 
-  test('of a program that gives {} for a promise does not happen: it is awaited (universal-tool-calling-protocol/code-mode#33)', () => {
+  test('that ends with a promise gives what the promise gives (B31)', () => {
     const code = 'async function main() {\n  return 1;\n}\nmain()';
     expect(normalizeProgram(code)).toMatchObject({
       ok: true,
@@ -65,7 +73,7 @@ describe('a reported failure', () => {
     });
   });
 
-  test('of an error that looks like success does not happen: the first word says it (nowireless4u/hpe-networking-mcp#265)', () => {
+  test('that failed is told from one that completed by the first word (B40)', () => {
     const result = {
       tag: 'Failed',
       reason: 'Error',
@@ -80,5 +88,70 @@ describe('a reported failure', () => {
         record({ tag: 'Completed', valueJson: '1', logs: [] }, [called(0, 'a.b'), settled(0, done)]),
       ),
     ).toMatch(/^Completed/);
+  });
+
+  test('that nothing can settle ends, and says so (B31)', async () => {
+    expect((await thrown('await new Promise(() => {});')).message).toContain(
+      'a promise that nothing can settle',
+    );
+  });
+
+  test('reads no file of the host, by whatever scheme (B37)', async () => {
+    const schemes = ['file:///etc/hosts', 'data:,x', 'http://127.0.0.1/', 'node:fs'];
+    for (const scheme of schemes) {
+      expect((await thrown(`return await (await fetch("${scheme}")).text();`)).message).toContain(
+        'no network',
+      );
+      expect((await thrown(`return await import("${scheme}");`)).message).toContain('cannot load modules');
+    }
+  });
+
+  test('that sleeps reads that there are no timers, and what to do instead (B38)', async () => {
+    const { message } = await thrown('await new Promise((done) => setTimeout(done, 1000));');
+    expect(message).toBe(
+      'setTimeout is not defined. Programs have no timers, and time stands still: await the call itself; to retry, call again.',
+    );
+  });
+
+  test('with arguments that do not fit is answered with the shape that is expected (B34, B35)', async () => {
+    const apps = compileCatalog(catalogOf('everything.json.gz'));
+    const [finding] = await new ProgramChecker().check(
+      'return await apps.everything.get_sum({ a: 1 });',
+      apps,
+    );
+    expect(finding?.message).toBe(
+      "Property 'b' is missing in type '{ a: number; }' but required in type '{ a: number; b: number; }'.",
+    );
+    const refused = { tag: 'Failed', reason: 'InvalidArguments', message: 'b: expected number' } as const;
+    const result = {
+      tag: 'Failed',
+      reason: 'Error',
+      message: 'AppCallFailed: b: expected number',
+      line: 1,
+      column: 1,
+      logs: [],
+    } as const;
+    expect(finishedText(record(result, [called(0, 'everything.get_sum'), settled(0, refused)]))).toContain(
+      'Compare the arguments with the declaration: openbot_code_api {"binding": "everything.get_sum"}.',
+    );
+  });
+});
+
+describe('the reports', () => {
+  test('have a test each', () => {
+    const folder = path.join(import.meta.dirname, '..');
+    const { entries } = JSON.parse(readFileSync(path.join(folder, 'fixtures/bug-reports.json'), 'utf8')) as {
+      entries: { id: string }[];
+    };
+    const titles = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .flatMap(
+        (file) =>
+          readFileSync(path.join(folder, file), 'utf8').match(/^ *(?:test|it)\('.*\((?:B\d+(?:, )?)+\)'/gm) ??
+          [],
+      );
+    const shown = new Set(titles.flatMap((title) => title.match(/\bB\d+\b/g) ?? []));
+    expect(entries.length).toBe(32);
+    expect(entries.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
   });
 });

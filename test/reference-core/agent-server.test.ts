@@ -103,6 +103,19 @@ describe.each([
     expect(missing).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('code: ') }] });
   });
 
+  test('reads of every failed run that it is an error (B40)', async () => {
+    const failures = [
+      ['return (;', /^Failed \(Error\) at line 1, column 9: Syntax error/],
+      ['Please add two numbers for me.', /this is prose/],
+      ['throw new RangeError("no");', /^Failed \(Error\) at line 1, column \d+: RangeError: no/],
+      ['return "x".repeat(200_000);', /^Failed \(OutputTooLarge\)/],
+      ['return await fetch("https://example.com");', /Programs have no network/],
+    ] as const;
+    for (const [code, message] of failures) {
+      expect(await runCode(client, code)).toEqual({ isError: true, text: expect.stringMatching(message) });
+    }
+  });
+
   test('has a person decide in a form', async () => {
     const asked: string[] = [];
     answer = ({ message }) => {

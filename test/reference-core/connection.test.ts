@@ -163,7 +163,7 @@ describe('connecting', () => {
 });
 
 describe('a call', () => {
-  test('gives exactly what the app sent, unknown fields too', async () => {
+  test('gives exactly what the app sent, unknown fields too, whatever the output schema says (B41)', async () => {
     expect(await value(call(connect('plain'), 'act'))).toEqual({
       content: [{ type: 'text', text: 'done', unknownField: { kept: true } }],
       structuredContent: ['an array', 1],
