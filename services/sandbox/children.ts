@@ -53,7 +53,8 @@ async function choose(config: SandboxConfig, realm: string, log: Log): Promise<O
     } catch (error) {
       await forked.close();
       if (config.children === 'forked') throw error;
-      log.warn({ err: error }, 'a prepared process cannot be forked here: each child is started instead');
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason }, 'a prepared process cannot be forked here: each child is started instead');
     }
   }
   const started = new StartedChildren(program, { ...role, lock: lockable ? 'linux' : 'none' });

@@ -148,6 +148,14 @@ export const limits = {
   statusViolationBytesMax: 256,
 } as const;
 
+/** How long the sandbox waits for a process that it made. */
+export const childLimits = {
+  /** From asking for it until it is locked and ready; far above what a busy host needs. */
+  readyMs: 30_000,
+  /** From a connection to the secret that only a child of this sandbox knows. */
+  secretMs: 20_000,
+} as const;
+
 /** Bounds of gRPC connections. */
 export const grpcLimits = {
   /** Calls at once on one connection. */

@@ -2,6 +2,7 @@
  * What a program could do that had already escaped: system calls made natively inside a locked child, first
  * with everything on, then with the filter only logging, so that the layers under it are seen to hold alone.
  */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,13 @@ import { architectureOf } from '../../services/sandbox/jail/seccomp/syscalls.ts'
 import { ChildProgram } from '../../services/sandbox/pool/child-program.ts';
 import { ForkedChildren } from '../../services/sandbox/pool/forked-children.ts';
 import { probe } from '../../services/sandbox/pool/self-test.ts';
+
+const nobody = ['--reuid', '65534', '--regid', '65534', '--clear-groups'];
+const anybodyMayUnshare =
+  spawnSync(
+    process.geteuid?.() === 0 ? 'setpriv' : 'unshare',
+    process.geteuid?.() === 0 ? [...nobody, 'unshare', '--user', 'true'] : ['--user', 'true'],
+  ).status === 0;
 
 const EPERM = 1;
 const EACCES = 13;
@@ -137,10 +145,26 @@ describe.runIf(process.arch === 'x64')('under a filter that only logs', () => {
     ['identity', 'becomes nobody else', EPERM, 105, [0]],
     ['identity', 'mounts nothing', EPERM, 165, ['text', 'text', 'text', 0, 0], 'proc'],
     ['identity', 'traces nobody', EPERM, 101, [16, 1]],
+    ['identity', 'makes no PID namespace', EPERM, 56, [0x2000_0011]],
+    ['identity', 'makes no network namespace', EPERM, 272, [0x4000_0000]],
+    ['identity', 'makes no mount namespace', EPERM, 272, [0x2_0000]],
     ['limits', 'cannot raise a limit', EPERM, 160, [7, 'text'], `\x40${'\0'.repeat(7)}\x40${'\0'.repeat(7)}`],
   ])('%s %s', async ([, , expected, number, args, text]) => {
     const { errno } = await probe(source, number, args, text);
     expect(errno).toBe(expected);
+  });
+
+  // What the filter alone refuses, so that it goes through here: a copy of the process, under the same layers as
+  // the process itself, and a user namespace where the host lets anybody have one.
+  test.for<[string, number, (number | bigint)[]]>([
+    ['fork', 57, []],
+    ['clone of a process', 56, [17]],
+    ['clone into a user namespace', 56, [0x1000_0011]],
+    ['unshare of a user namespace', 272, [0x1000_0000]],
+  ])('no other layer knows of %s', async ([name, number, args]) => {
+    const { errno, exit } = await probe(source, number, args);
+    expect(errno).toBe(name.endsWith('user namespace') && !anybodyMayUnshare ? EPERM : 0);
+    expect(exit.code).toBe(0);
   });
 
   test('landlock removes no file that everyone may remove', async () => {

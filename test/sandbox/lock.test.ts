@@ -8,6 +8,21 @@ const waiting = 'await apps.notes.read({}); return 1;';
 const isRoot = process.geteuid?.() === 0;
 
 for (const children of ['forked', 'started']) {
+  test.runIf(process.platform === 'linux')(
+    `a ${children} child that crashes is lost, not out of memory`,
+    async () => {
+      const sandbox = await startTestSandbox({ SANDBOX_CHILDREN: children, SANDBOX_READY_TARGET: '0' });
+      const before = new Set(descendants(process.pid));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const ran = sandbox.run(waiting, { answer: () => undefined, onStep: () => resolve() });
+      await promise;
+      const pid = firstOf(descendants(process.pid).filter((candidate) => !before.has(candidate)));
+      process.kill(pid, 'SIGSEGV');
+      expect((await ran).reason).toBe('LOST');
+      await sandbox.stop();
+    },
+  );
+
   describe.runIf(process.platform === 'linux')(`a ${children} child`, () => {
     let sandbox: TestSandbox;
     let pid = 0;
@@ -38,6 +53,13 @@ for (const children of ['forked', 'started']) {
         expect(status.get('Groups')).toBe('');
         if (isRoot) expect(status.get('Uid')?.split('\t')).toEqual(Array(4).fill('65534'));
         if (isRoot) expect(status.get('Gid')?.split('\t')).toEqual(Array(4).fill('65534'));
+      }
+    });
+
+    test('handles no signal, so that each ends it as what it is', () => {
+      for (const status of threadStatuses(pid)) {
+        const caught = BigInt(`0x${status.get('SigCgt')}`) & 0x7fff_ffffn; // Past it those of the C library.
+        expect(caught).toBe(0n);
       }
     });
 

@@ -18,7 +18,7 @@ export interface LayerReport {
 export const layers = {
   /** A process of its own for each attempt. */
   'fresh-process': { required: true },
-  /** Nothing in the environment but TZ and LANG; no descriptor but the socket. */
+  /** Nothing in the environment but TZ and LANG; no descriptor but the socket; no signal handler. */
   environment: { required: true },
   /** The engine makes no machine code. */
   jitless: { required: false },

@@ -29,6 +29,7 @@ const { functions: libc } = ffi.dlopen(null, {
   setresgid: { arguments: ['uint32', 'uint32', 'uint32'], return: 'int32' },
   setresuid: { arguments: ['uint32', 'uint32', 'uint32'], return: 'int32' },
   prctl: { arguments: ['int32', 'uint64', 'uint64', 'uint64', 'uint64'], return: 'int32' },
+  signal: { arguments: ['int32', 'pointer'], return: 'pointer' },
   setrlimit: { arguments: ['int32', 'pointer'], return: 'int32' },
   syscall: {
     arguments: ['int64', 'int64', 'int64', 'int64', 'int64', 'int64', 'int64'],
@@ -66,6 +67,21 @@ const PR_SET_PDEATHSIG = 1;
 export function endWithParent(parent: number): void {
   must('pdeathsig', prctl(PR_SET_PDEATHSIG, SIGKILL));
   if (libc.getppid() !== parent) exitNow(0); // It died before it could be asked to tell.
+}
+
+const SIG_DFL = 0n;
+const SIG_ERR = 0xffff_ffff_ffff_ffffn;
+/** What Node.js handles: SIGINT, SIGSEGV, SIGTERM. */
+const handled = [2, 11, 15];
+
+/**
+ * Every signal ends the process, as what it is. Node.js's own handler of a crash puts the signal back to its
+ * default first, which the lock forbids, and aborts on that: a crash would look like memory that is used up.
+ */
+export function clearHandlers(): void {
+  for (const signal of handled) {
+    if (libc.signal(signal, SIG_DFL) === SIG_ERR) throw new LibcError('signal', errno());
+  }
 }
 
 // ---- Memory --------------------------------------------------------------------------------------

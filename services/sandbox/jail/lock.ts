@@ -12,6 +12,7 @@ import { prepareLandlock } from './landlock.ts';
 import type { LayerName, LayerReport, LayerState } from './layers.ts';
 import { setProcessorBudget } from './libc.ts';
 import {
+  clearHandlers,
   dropCapabilities,
   dropGroups,
   endWithParent,
@@ -74,7 +75,10 @@ export function prepareLock(options: LockOptions): Lock {
         if (options.forked) sealForked(socket, options.socketFd, descriptors);
         else sealStarted(socket, descriptors);
         const left = Object.keys(process.env).filter((name) => name !== 'TZ' && name !== 'LANG');
-        return left.length === 0 ? held('TZ and LANG, one socket') : absent(`${left.length} variables more`);
+        clearHandlers();
+        return left.length === 0
+          ? held('TZ and LANG, one socket, no signal handlers')
+          : absent(`${left.length} variables more`);
       });
       layer('jitless', () =>
         options.jit

@@ -9,17 +9,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
+import { childLimits } from '../../shared/limits.ts';
 import { secretBytes } from '../isolate/frames.ts';
 import type { ZygoteRole } from '../isolate/role.ts';
 import type { ChildSetting, ChildSource, MadeChild } from './child.ts';
 import type { ChildProgram } from './child-program.ts';
-import { inTime, NotInTime, type ReadyFrame, readReady } from './handshake.ts';
+import { type Alarm, inTime, NotInTime, type ReadyFrame, readReady, systemAlarm } from './handshake.ts';
 import { ZygoteProcess } from './zygote-process.ts';
 
 export type ForkedRole = Omit<ZygoteRole, 'is' | 'socketName' | 'memoryMb' | 'lock'>;
 
 const zygotesMax = 3;
-const handshakeMs = 20_000;
 
 interface Arrival {
   readonly socket: Socket;
@@ -29,6 +29,7 @@ interface Arrival {
 export class ForkedChildren implements ChildSource {
   readonly #program: ChildProgram;
   readonly #role: ForkedRole;
+  readonly #alarm: Alarm;
   readonly #socketName = `openbot-sandbox-${randomBytes(16).toString('hex')}`;
   readonly #server: Server;
   /** By memoryMb; the one used last is last. */
@@ -36,14 +37,19 @@ export class ForkedChildren implements ChildSource {
   readonly #all = new Set<ZygoteProcess>();
   readonly #expected = new Map<string, (arrival: Arrival) => void>();
 
-  private constructor(program: ChildProgram, role: ForkedRole) {
+  private constructor(program: ChildProgram, role: ForkedRole, alarm: Alarm) {
     this.#program = program;
     this.#role = role;
+    this.#alarm = alarm;
     this.#server = createServer((socket) => void this.#welcome(socket));
   }
 
-  static async listen(program: ChildProgram, role: ForkedRole): Promise<ForkedChildren> {
-    const children = new ForkedChildren(program, role);
+  static async listen(
+    program: ChildProgram,
+    role: ForkedRole,
+    alarm: Alarm = systemAlarm,
+  ): Promise<ForkedChildren> {
+    const children = new ForkedChildren(program, role, alarm);
     await new Promise<void>((resolve, reject) => {
       children.#server.once('error', reject).listen(`\0${children.#socketName}`, resolve);
     });
@@ -75,14 +81,15 @@ export class ForkedChildren implements ChildSource {
     timeoutMs: number,
     arrived: Promise<Arrival>,
   ): Promise<MadeChild> {
-    await inTime(zygote.prepared());
-    const { pid, exited } = await inTime(zygote.fork(secret, timeoutMs));
+    await inTime(zygote.prepared(), this.#alarm);
+    const { pid, exited } = await inTime(zygote.fork(secret, timeoutMs), this.#alarm);
     const ended = exited.then((exit): never => {
       throw new Error(`a child was not ready: it ended with ${exit.signal ?? exit.code}`);
     });
     ended.catch(() => {});
     void exited.then(() => this.#letGoOfIdle());
-    const { socket, ready } = await inTime(Promise.race([arrived, ended])).catch((error: unknown) => {
+    const firstOf = Promise.race([arrived, ended]);
+    const { socket, ready } = await inTime(firstOf, this.#alarm).catch((error: unknown) => {
       zygote.killChild(pid);
       throw error;
     });
@@ -140,7 +147,7 @@ export class ForkedChildren implements ChildSource {
   /** Anyone on this host may connect; who shows no secret in time is shown out. */
   async #welcome(socket: Socket): Promise<void> {
     socket.on('error', () => {}); // Shows as the end of the stream, and in how the process ended.
-    const timer = setTimeout(() => socket.destroy(), handshakeMs);
+    const silence = this.#alarm(childLimits.secretMs, () => socket.destroy());
     try {
       const ready = await readReady(socket);
       const expected = this.#expected.get(ready.secret.toString('hex'));
@@ -149,7 +156,7 @@ export class ForkedChildren implements ChildSource {
     } catch {
       socket.destroy();
     } finally {
-      clearTimeout(timer);
+      silence();
     }
   }
 }

@@ -1,29 +1,34 @@
 /** The first words of a child: it proves that it is one that was made, and says how it is locked. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { childLimits } from '../../shared/limits.ts';
 import { BodyReader, FrameError, FrameReader, fromChild, secretBytes } from '../isolate/frames.ts';
 import { type LayerReport, layerNames } from '../jail/layers.ts';
 
 const readyBytesMax = 16 * 1024;
 
-/** A child that is not ready by then is none. Far above what a busy host needs. */
-const readyMs = 30_000;
+/** Rings after so many milliseconds, unless what it gives is called before. */
+export type Alarm = (ms: number, ring: () => void) => () => void;
 
+export const systemAlarm: Alarm = (ms, ring) => {
+  const timer = setTimeout(ring, ms);
+  return () => clearTimeout(timer);
+};
+
+/** A child that is not ready by then is none. */
 export class NotInTime extends Error {
   override readonly name = 'NotInTime';
 }
 
 /** What `making` gives; throws NotInTime where it takes too long. */
-export async function inTime<T>(making: Promise<T>): Promise<T> {
+export async function inTime<T>(making: Promise<T>, alarm: Alarm): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new NotInTime(`a child was not ready within ${readyMs} ms`)),
-    readyMs,
-  );
+  const { readyMs } = childLimits;
+  const silence = alarm(readyMs, () => reject(new NotInTime(`a child was not ready within ${readyMs} ms`)));
   try {
     return await Promise.race([making, promise]);
   } finally {
-    clearTimeout(timer);
+    silence();
   }
 }
 

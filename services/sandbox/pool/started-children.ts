@@ -9,18 +9,20 @@ import { secretBytes } from '../isolate/frames.ts';
 import type { ChildRole } from '../isolate/role.ts';
 import type { Child, ChildSetting, ChildSource, ExitFacts, MadeChild } from './child.ts';
 import type { ChildProgram } from './child-program.ts';
-import { inTime, readReady } from './handshake.ts';
+import { type Alarm, inTime, NotInTime, readReady, systemAlarm } from './handshake.ts';
 
 export type StartedRole = Omit<ChildRole, 'is' | 'secret' | 'timeoutMs' | 'memoryMb' | 'parent'>;
 
 export class StartedChildren implements ChildSource {
   readonly #program: ChildProgram;
   readonly #role: StartedRole;
+  readonly #alarm: Alarm;
   readonly #children = new Set<Child>();
 
-  constructor(program: ChildProgram, role: StartedRole) {
+  constructor(program: ChildProgram, role: StartedRole, alarm: Alarm = systemAlarm) {
     this.#program = program;
     this.#role = role;
+    this.#alarm = alarm;
   }
 
   async make(setting: ChildSetting): Promise<MadeChild> {
@@ -42,11 +44,12 @@ export class StartedChildren implements ChildSource {
     this.#children.add(child);
     void exited.then(() => this.#children.delete(child));
     try {
-      const ready = await inTime(readReady(socket, secret));
+      const ready = await inTime(readReady(socket, secret), this.#alarm);
       return { child, layers: ready.layers };
     } catch (cause) {
       child.kill();
       await exited;
+      if (cause instanceof NotInTime) throw cause;
       throw new Error(`a child was not ready: ${complaint() || 'it said nothing'}`, { cause });
     }
   }
