@@ -6,7 +6,8 @@
  *     does. One write at a time makes the promise good.
  * G2  `fault` decides for each command what becomes of it, so that tests can lose a connection before or
  *     after the server has done it, or leave it without an answer.
- * G3  The port stays the same while the server behind it is stopped and started.
+ * G3  What a server goes on to say to one request (the states that MongoDB streams to a driver's monitor) passes.
+ * G4  The port stays the same while the server behind it is stopped and started.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -22,6 +23,8 @@ export interface Command {
 
 const headerBytes = 16;
 const messageOpcode = 2013;
+/** Flag of a message after which the same side says another. */
+const moreToCome = 2;
 const writes = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropDatabase'];
 
 export class MongoGate {
@@ -120,6 +123,13 @@ export class MongoGate {
         return;
       }
       client.write(answer);
+      for (let last: Buffer | undefined = answer; hasMoreToCome(last); ) {
+        last = await answers.next();
+        if (last === undefined) {
+          return;
+        }
+        client.write(last);
+      }
     }
   }
 
@@ -171,6 +181,10 @@ function sizeIn(chunks: Buffer[]): number {
   return first !== undefined && first.length >= 4
     ? first.readInt32LE(0)
     : Buffer.concat(chunks).readInt32LE(0);
+}
+
+function hasMoreToCome(message: Buffer): boolean {
+  return message.readInt32LE(12) === messageOpcode && (message.readUInt32LE(headerBytes) & moreToCome) !== 0;
 }
 
 /** Name and collection are the first element of the command's document. */

@@ -1,8 +1,11 @@
-/** `make mongo`: a local MongoDB-protocol server for development, with its data in .data/mongo. */
+/**
+ * `make mongo`: a local MongoDB-protocol server for development, on port 27017 with its data in .data/mongo. Takes
+ * another port and folder as arguments; port 0 is any free one.
+ */
 import { join } from 'node:path';
 import { MongoServer, mongoProgram } from './server.ts';
 
-const port = 27017;
+const [, , givenPort = '27017', folder = join(import.meta.dirname, '../../.data/mongo')] = process.argv;
 
 const program = mongoProgram();
 if (program === undefined) {
@@ -11,7 +14,8 @@ if (program === undefined) {
   );
   process.exit(1);
 }
-const server = await MongoServer.start(program, join(import.meta.dirname, '../../.data/mongo'), port);
+const server = await MongoServer.start(program, folder, Number(givenPort));
+const { port } = server.gate;
 process.stdout.write(
   `${program.kind} listens. Use it with: MONGODB_URI=mongodb://127.0.0.1:${port}/code_mode make start\n`,
 );
