@@ -100,28 +100,28 @@ export class RunLog {
   ): Promise<readonly JournalEntry[] | undefined> {
     const batch = slot < 0 ? undefined : await this.#rows.batch(key.runId, slot);
     return batch?.kind === 'entries' && batch.epoch === epoch && batch.first === first
-      ? this.#codec.openBatch(key, batch)
+      ? this.#codec.openBatches(key, [batch])
       : undefined;
   }
 
   /** All entries, checked to be without gap. At least `lengthMin` of them. */
   async entries(key: RunKey, lengthMin: number): Promise<JournalEntry[]> {
     const batches = await this.#rows.batches(key.runId);
-    const entries: JournalEntry[] = [];
+    let length = 0;
     let epoch = 0;
     for (const [slot, batch] of batches.entries()) {
-      if (batch.slot !== slot || batch.first !== entries.length || batch.epoch < epoch) {
+      if (batch.slot !== slot || batch.first !== length || batch.epoch < epoch) {
         throw new RunUnreadable(`run ${key.runId} cannot be read: its journal has a gap at slot ${slot}`);
       }
       epoch = batch.epoch;
-      entries.push(...(await this.#codec.openBatch(key, batch)));
+      length += batch.count;
     }
-    if (entries.length < lengthMin) {
+    if (length < lengthMin) {
       throw new RunUnreadable(
-        `run ${key.runId} cannot be read: its journal had ${lengthMin} entries and has ${entries.length}`,
+        `run ${key.runId} cannot be read: its journal had ${lengthMin} entries and has ${length}`,
       );
     }
-    return entries;
+    return this.#codec.openBatches(key, batches);
   }
 
   async #insert(key: RunKey, head: BatchHead, entries: readonly JournalEntry[]): Promise<boolean> {

@@ -129,11 +129,17 @@ export class RunCodec {
     return this.#seal(key, batchContext(head), plain, limits.storeChunkBytesMax, head.atMs);
   }
 
-  openBatch(key: RunKey, batch: BatchRow): Promise<JournalEntry[]> {
+  /** The entries of all batches, in order. */
+  openBatches(key: RunKey, batches: readonly BatchRow[]): Promise<JournalEntry[]> {
     return sorted(key.runId, async () => {
-      const entries = unpackEntries(await this.#open(key, batchContext(batch), batch.body));
-      if (entries.length !== batch.count) {
-        throw new Unauthentic('a batch does not hold the number of entries it names');
+      const entries: JournalEntry[] = [];
+      for (const batch of batches) {
+        const opened = this.#open(key, batchContext(batch), batch.body);
+        const ofBatch = unpackEntries(opened instanceof Promise ? await opened : opened);
+        if (ofBatch.length !== batch.count) {
+          throw new Unauthentic('a batch does not hold the number of entries it names');
+        }
+        entries.push(...ofBatch);
       }
       return entries;
     });
@@ -162,7 +168,7 @@ export class RunCodec {
     return sealField(key, { runId, context }, plain, inlineBytesMax, atMs);
   }
 
-  #open({ runId, key }: RunKey, context: Context, sealed: Uint8Array): Promise<Buffer> {
+  #open({ runId, key }: RunKey, context: Context, sealed: Uint8Array): Buffer | Promise<Buffer> {
     return openField(key, { runId, context }, sealed, (blob, count) => this.#rows.chunks(runId, blob, count));
   }
 }

@@ -75,19 +75,31 @@ export async function sealField(
   return { sealed, chunks };
 }
 
-/** `readChunks` gives the chunks of a blob in order. Throws Unauthentic. */
-export async function openField(
+/**
+ * `readChunks` gives the chunks of a blob in order. Throws Unauthentic. What is small is there at once: a journal
+ * has thousands of pieces, and a promise for each would cost as much as opening them.
+ */
+export function openField(
   key: Uint8Array,
   place: FieldPlace,
   sealed: Uint8Array,
-  readChunks: (blob: string, count: number) => Promise<readonly ChunkRow[]>,
-): Promise<Buffer> {
+  readChunks: ReadChunks,
+): Buffer | Promise<Buffer> {
   const content = open(key, place.context, sealed);
   const form = formOf(sealed);
-  if (form !== forms.manifest) {
-    return expanded(content, form);
-  }
-  const manifest = JSON.parse(content.toString('utf8')) as Manifest;
+  return form === forms.manifest
+    ? openChunks(key, place, JSON.parse(content.toString('utf8')) as Manifest, readChunks)
+    : expanded(content, form);
+}
+
+type ReadChunks = (blob: string, count: number) => Promise<readonly ChunkRow[]>;
+
+async function openChunks(
+  key: Uint8Array,
+  place: FieldPlace,
+  manifest: Manifest,
+  readChunks: ReadChunks,
+): Promise<Buffer> {
   const chunks = await readChunks(manifest.blob, manifest.chunks);
   if (chunks.length !== manifest.chunks) {
     throw new Unauthentic(`${manifest.chunks} chunks were written and ${chunks.length} are there`);
@@ -112,7 +124,7 @@ async function compressed(plain: Buffer): Promise<Buffer | undefined> {
   return small.length < plain.length ? small : undefined;
 }
 
-async function expanded(content: Buffer, form: number): Promise<Buffer> {
+function expanded(content: Buffer, form: number): Buffer | Promise<Buffer> {
   if (form === forms.raw) {
     return content;
   }
