@@ -7,7 +7,8 @@ import { execute } from '../../services/reference-core/cli/command.ts';
 import { parseServers } from '../../services/reference-core/mcp/config.ts';
 import { parsePolicy } from '../../services/reference-core/operations/policy.ts';
 
-const guide = readFileSync(path.join(import.meta.dirname, '../../docs/command-line.md'), 'utf8');
+const root = path.join(import.meta.dirname, '../..');
+const guide = readFileSync(path.join(root, 'docs/command-line.md'), 'utf8');
 
 const blocks = (kind: string) =>
   [...guide.matchAll(new RegExp(`\`\`\`${kind}\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block ?? '');
@@ -28,6 +29,15 @@ describe('the guide of the command line', () => {
     const read = blocks('json servers').map((block) => parseServers(block, 'guide', { HOME: '/home/ada' }));
     expect(read.flat().map(({ name }) => name)).toEqual(['notes', 'calendar', 'code-mode']);
     expect(blocks('json policy').map((block) => parsePolicy(block, 'guide').default)).toEqual(['readOnly']);
+  });
+
+  test('is begun in the README with a server that is installed', () => {
+    const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+    const [, block = ''] = /```json\n(.*?)```/s.exec(readme) ?? [];
+    const [server] = parseServers(block, 'README', {});
+    const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    expect(server).toMatchObject({ name: 'memory', command: 'npx' });
+    expect(Object.keys(devDependencies)).toContain(server?.transport === 'stdio' ? server.args.at(-1) : '');
   });
 
   test.each(lines)('shows a command that there is: %s', async (line) => {
