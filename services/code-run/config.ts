@@ -125,7 +125,7 @@ export const codeRunTable = {
     },
   }),
   requestsPerSecond: integer('CODE_RUN_REQUESTS_PER_SECOND', {
-    what: 'Requests that one caller may make in a second; a stream counts once.',
+    what: 'Requests of one caller; a stream counts once. Also those of one address that show no valid identity.',
     unit: 'requests a second',
     initial: 1000,
     min: 1,

@@ -10,6 +10,7 @@ import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_p
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { TokenVerifier } from '../../services/shared/auth/tokens.ts';
 import { RpcError } from '../../services/shared/grpc/status.ts';
+import { until } from '../e2e/proc.ts';
 import { completed, inlineCatalog, play, start, waiting } from './core.ts';
 import { type Services, startServices } from './services.ts';
 import { audience, type Claims, Issuer, issuer, token } from './tokens.ts';
@@ -261,11 +262,10 @@ describe('keys of the issuer', () => {
     const own = await Issuer.start();
     try {
       const verifier = new TokenVerifier({
-        keys: { jwksUrl: own.url },
+        keys: { url: own.url, cooldownMs: 0, retryMs: 0 },
         issuer,
         audience,
         clockSkewSeconds: 0,
-        jwksCooldownMs: 0,
       });
       const old = await own.sign({});
       await expect(verifier.verify(old)).resolves.toMatchObject({ subject: 'someone' });
@@ -293,7 +293,7 @@ describe('keys of the issuer', () => {
       const read = () => answerOf(() => broken.admin.getSettings({}, { headers: { authorization } }));
       expect(await read()).toBe('UNAVAILABLE');
       own.status = 200;
-      expect(await read()).toBe('OK');
+      await until(async () => (await read()) === 'OK');
     } finally {
       await broken.stop();
       await own.stop();

@@ -18,6 +18,8 @@ export class Issuer {
   fetches = 0;
   /** What the server answers; 200 gives the keys. */
   status = 200;
+  /** What it answers instead of the keys. */
+  body: string | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -37,7 +39,7 @@ export class Issuer {
       );
       response
         .writeHead(issuing.status, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ keys }));
+        .end(issuing.body ?? JSON.stringify({ keys }));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     await issuing.rotate('k1');

@@ -1,22 +1,31 @@
-/** How often one caller may ask. Counted after authentication: a caller cannot use up the share of another. */
+/**
+ * How often one may ask. Who is known is counted by subject, so that a caller cannot use up the share of another;
+ * who shows what is not valid by address, before it is looked at.
+ */
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Authenticator } from '../../shared/auth/authenticator.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Identify } from './identify.ts';
+import { Strangers } from './strangers.ts';
 
 export function identifyWithin(authenticator: Authenticator, requestsPerSecond: number): Identify {
-  const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 });
+  const callers = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 });
+  const strangers = new Strangers(
+    requestsPerSecond,
+    (error) => error instanceof AppError && error.code === 'UNAUTHENTICATED',
+    () => tooOften(`more than ${requestsPerSecond} requests without a valid identity in a second`),
+  );
   return async (sender) => {
-    const caller = await authenticator.authenticate(sender);
+    const caller = await strangers.look(sender.peer, () => authenticator.authenticate(sender));
     try {
-      await limiter.consume(caller.subject);
+      await callers.consume(caller.subject);
     } catch {
-      throw new AppError(
-        'RESOURCE_EXHAUSTED',
-        `more than ${requestsPerSecond} requests in a second: ask again in a second`,
-        { retryable: true },
-      );
+      throw tooOften(`more than ${requestsPerSecond} requests in a second`);
     }
     return caller;
   };
+}
+
+function tooOften(problem: string): AppError {
+  return new AppError('RESOURCE_EXHAUSTED', `${problem}: ask again in a second`, { retryable: true });
 }

@@ -8,7 +8,9 @@ import { TokenVerifier } from './tokens.ts';
 /** A shared secret must hold as much as the hash that it keys. */
 const secretBytesMin = 32;
 
+/** How long keys are not fetched again after a fetch that gave them, and after one that failed. */
 const jwksCooldownMs = 5000;
+const jwksRetryMs = 1000;
 
 export const identityTable = {
   jwksUrl: optionalText('CODE_RUN_JWKS_URL', {
@@ -81,9 +83,13 @@ export function identityOf(
 ): Identity {
   const { jwksUrl, jwtSecret, jwtIssuer: issuer, jwtAudience: audience, jwtClockSkewSeconds } = config;
   const keys =
-    jwksUrl !== undefined ? { jwksUrl } : jwtSecret !== undefined ? { secret: jwtSecret } : undefined;
+    jwksUrl !== undefined
+      ? { url: jwksUrl, cooldownMs: jwksCooldownMs, retryMs: jwksRetryMs }
+      : jwtSecret !== undefined
+        ? { secret: jwtSecret }
+        : undefined;
   if (keys !== undefined && issuer !== undefined && audience !== undefined) {
-    const rules = { keys, issuer, audience, clockSkewSeconds: jwtClockSkewSeconds, jwksCooldownMs };
+    const rules = { keys, issuer, audience, clockSkewSeconds: jwtClockSkewSeconds };
     return { kind: 'tokens', verifier: new TokenVerifier(rules) };
   }
   return certificates === undefined ? { kind: 'loopback' } : { kind: 'certificates', ...certificates };

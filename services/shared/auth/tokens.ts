@@ -6,18 +6,17 @@
  * K2  Only the algorithms that fit the kind of key count: a public key is never taken for a shared secret.
  * K3  Keys that cannot be fetched are UNAVAILABLE: the caller did nothing wrong.
  */
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { AppError } from '../errors.ts';
 import { allPermissions, type Caller } from './caller.ts';
+import { type JwksOptions, keysOf } from './jwks.ts';
 
 export interface TokenRules {
-  readonly keys: { readonly jwksUrl: string } | { readonly secret: string };
+  readonly keys: JwksOptions | { readonly secret: string };
   readonly issuer: string;
   readonly audience: string;
   /** How far clocks may differ. */
   readonly clockSkewSeconds: number;
-  /** After a fetch of keys, an unknown key id does not cause another one for this long. */
-  readonly jwksCooldownMs: number;
 }
 
 const publicKeyAlgorithms = [
@@ -34,10 +33,6 @@ const publicKeyAlgorithms = [
 ];
 const secretAlgorithms = ['HS256', 'HS384', 'HS512'];
 
-const jwksTimeoutMs = 5000;
-/** Keys are fetched again after this long even if they are all known, so that a withdrawn one stops counting. */
-const jwksAgeMaxMs = 600_000;
-
 export class TokenVerifier {
   readonly #rules: TokenRules;
   readonly #key: Uint8Array | JWTVerifyGetKey;
@@ -49,11 +44,7 @@ export class TokenVerifier {
       this.#key = new TextEncoder().encode(rules.keys.secret);
       this.#algorithms = secretAlgorithms;
     } else {
-      this.#key = createRemoteJWKSet(new URL(rules.keys.jwksUrl), {
-        timeoutDuration: jwksTimeoutMs,
-        cooldownDuration: rules.jwksCooldownMs,
-        cacheMaxAge: jwksAgeMaxMs,
-      });
+      this.#key = keysOf(rules.keys);
       this.#algorithms = publicKeyAlgorithms;
     }
   }
