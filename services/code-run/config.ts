@@ -3,7 +3,7 @@ import { parseAddress, parseTarget } from '../shared/address.ts';
 import { identityProblems, identityTable } from '../shared/auth/identity-config.ts';
 import { integer, oneOf, optionalText, text, type Values } from '../shared/config.ts';
 import { ConfigReader, type Sources } from '../shared/config-reader.ts';
-import { limits } from '../shared/limits.ts';
+import { type CallLimits, callRanges, limits } from '../shared/limits.ts';
 import { checkSecureUrl } from '../shared/secure-url.ts';
 import { exceedsUtf8 } from '../shared/text.ts';
 import {
@@ -21,6 +21,11 @@ const dayMs = 86_400_000;
 
 /** A segment of a path of the transit engine. */
 const transitWord = /^\w(?:[\w.-]*\w)?$/;
+
+function ranged(limit: keyof CallLimits, name: string, what: string, unit: string) {
+  const { min, max, initial } = callRanges[limit];
+  return integer(name, { what: `${what} A run keeps what it started with.`, unit, initial, min, max });
+}
 
 export const codeRunTable = {
   ...identityTable,
@@ -131,6 +136,25 @@ export const codeRunTable = {
     min: 1,
     max: 1_000_000,
   }),
+  callsMax: ranged('callsMax', 'CODE_RUN_CALLS_MAX', 'Calls of one run.', 'calls'),
+  callsInFlightMax: ranged(
+    'callsInFlightMax',
+    'CODE_RUN_CALLS_IN_FLIGHT_MAX',
+    'Calls of one run that are with the core at once; more queue in order.',
+    'calls',
+  ),
+  argumentsBytesMax: ranged(
+    'argumentsBytesMax',
+    'CODE_RUN_ARGUMENTS_BYTES_MAX',
+    'Arguments of one call, as JSON.',
+    'bytes',
+  ),
+  resultBytesMax: ranged(
+    'resultBytesMax',
+    'CODE_RUN_RESULT_BYTES_MAX',
+    'Result of one call, as JSON.',
+    'bytes',
+  ),
   logLevel: oneOf('CODE_RUN_LOG_LEVEL', {
     what: 'What is logged: this and what is worse.',
     values: ['debug', 'info', 'warn', 'error', 'silent'],

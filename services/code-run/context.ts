@@ -77,6 +77,12 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     runner,
     store,
     settings,
+    callLimits: {
+      callsMax: config.callsMax,
+      callsInFlightMax: config.callsInFlightMax,
+      argumentsBytesMax: config.argumentsBytesMax,
+      resultBytesMax: config.resultBytesMax,
+    },
     reading: new Reading(store),
     catalogs: new Catalogs(),
     checker: new ProgramChecker(),

@@ -14,6 +14,30 @@ export const settingRanges = {
   outputBytes: { min: KiB, max: 32 * MiB, initial: 64 * KiB },
 } as const;
 
+/** Ranges of what a deployer may set of the calls of a run; a run keeps the values it started with. */
+export const callRanges = {
+  /** Calls of one run. */
+  callsMax: { min: 1, max: 100_000, initial: 10_000 },
+  /** Calls of one run that are with the core at once; more queue in order. */
+  callsInFlightMax: { min: 1, max: 10_000, initial: 256 },
+  /** Arguments of one call, as JSON text. */
+  argumentsBytesMax: { min: KiB, max: 16 * MiB, initial: 1 * MiB },
+  /** Result of one call, as JSON text. */
+  resultBytesMax: { min: KiB, max: 32 * MiB, initial: 32 * MiB },
+} as const;
+
+/** What the sandbox enforces of them. */
+export type SandboxCallLimits = Omit<CallLimits, 'callsInFlightMax'>;
+
+export type CallLimits = { readonly [Name in keyof typeof callRanges]: number };
+
+export const initialCallLimits: CallLimits = {
+  callsMax: callRanges.callsMax.initial,
+  callsInFlightMax: callRanges.callsInFlightMax.initial,
+  argumentsBytesMax: callRanges.argumentsBytesMax.initial,
+  resultBytesMax: callRanges.resultBytesMax.initial,
+};
+
 export const limits = {
   /** Ids and names that a caller gives: session, turn, call id, owner, connection id and name. */
   idBytesMax: 256,
@@ -217,19 +241,12 @@ export const appLimits = {
   stderrBytesMax: 4 * KiB,
 } as const;
 
-/** Limits of one kind that the sandbox enforces inside an attempt. */
-export interface CallLimits {
-  readonly callsMax: number;
-  readonly argumentsBytesMax: number;
-  readonly resultBytesMax: number;
-}
-
 assert(limits.programBytesMax > limits.codeBytesMax, 'normalization may add to a program');
-assert(limits.grpcMessageBytesMax > limits.resultBytesMax, 'a result must fit into a message');
+assert(limits.grpcMessageBytesMax > callRanges.resultBytesMax.max, 'a result must fit into a message');
 assert(limits.grpcMessageBytesMax > limits.catalogBytesMax, 'a catalog must fit into a message');
 assert(limits.jobBytesMax > limits.programBytesMax, 'a program must fit into a job');
 assert(
-  limits.grpcMessageBytesMax > limits.stepPieceBytes + limits.argumentsBytesMax,
+  limits.grpcMessageBytesMax > limits.stepPieceBytes + callRanges.argumentsBytesMax.max,
   'a piece must fit into a message',
 );
 assert(
@@ -242,7 +259,6 @@ assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document li
 assert(limits.storeInlineBytesMax < limits.storeChunkBytesMax, 'a row holds less than a chunk');
 assert(appLimits.callTotalTimeoutMs >= appLimits.callTimeoutMs, 'progress may only lengthen a call');
 assert(
-  limits.runBytesMax >= limits.argumentsBytesMax + limits.resultBytesMax,
+  limits.runBytesMax >= callRanges.argumentsBytesMax.max + callRanges.resultBytesMax.max,
   'a run holds at least one call',
 );
-assert(limits.callsMax >= limits.callsInFlightMax, 'the in-flight limit lies within the calls of a run');

@@ -1,4 +1,5 @@
 /** Builds runs for the tests of texts. */
+
 import type {
   Attempt,
   Binding,
@@ -9,6 +10,7 @@ import type {
   StoredRun,
 } from '../../services/code-run/core/model.ts';
 import type { RunRecord } from '../../services/code-run/runner/contract.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 
 export function binding(name: string, title = 'App'): Binding {
   const [connection = '', capability = ''] = name.split('.');
@@ -61,7 +63,7 @@ export function record(
     reason: 'Send the notes.',
     program: { text: 'return 1;', columnShifts: [] },
     bindings,
-    limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
+    limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536, ...initialCallLimits },
     createdAtMs: 1000,
     status: result.tag,
     updatedAtMs: 2000,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { finishedText, waitingText } from '../../services/code-run/agent/run-text.ts';
 import type { JournalEntry, Outcome, RunResult } from '../../services/code-run/core/model.ts';
-import { limits } from '../../services/shared/limits.ts';
+import { initialCallLimits, limits } from '../../services/shared/limits.ts';
 import { utf8Bytes } from '../../services/shared/text.ts';
 import { called, done, log, record, settled } from './records.ts';
 
@@ -275,7 +275,7 @@ describe('the text of any run', () => {
             Cancelled: { tag: 'Cancelled', logs: lines },
           };
           const outputBytes = 8192;
-          const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes } };
+          const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes, ...initialCallLimits } };
           const written = finishedText(record(results[tag] ?? failed({}), entries, changes));
           expect(utf8Bytes(written)).toBeLessThanOrEqual(outputBytes + limits.agentTextSpareBytes);
           if (tag === 'Completed') expect(written).toContain('v'.repeat(size));
@@ -287,7 +287,7 @@ describe('the text of any run', () => {
 
   test('counts the lines that it leaves out', () => {
     const lines = log(...Array.from({ length: 1000 }, (_, index) => `line ${index}`));
-    const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 1024 } };
+    const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 1024, ...initialCallLimits } };
     const written = finishedText(record({ tag: 'Completed', valueJson: '1', logs: lines }, [], changes));
     expect(written).toContain('  line 0\n');
     expect(written).toContain('  line 999\n');
@@ -297,7 +297,7 @@ describe('the text of any run', () => {
 
   test('shows the beginning of a log line that is too large', () => {
     const lines = log('a'.repeat(5000));
-    const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 1024 } };
+    const changes = { limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 1024, ...initialCallLimits } };
     const written = finishedText(record({ tag: 'Completed', valueJson: '1', logs: lines }, [], changes));
     expect(written).toMatch(/^Log:\n {2}a{1000}a*… \(\d+ more bytes left out\)$/m);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect, MachineEvent } from '../../services/code-run/core/machine-types.ts';
-import { limits } from '../../services/shared/limits.ts';
+import { initialCallLimits, limits } from '../../services/shared/limits.ts';
 import {
   begin,
   called,
@@ -9,6 +9,7 @@ import {
   done,
   ended,
   issued,
+  jobOf,
   lost,
   nowMs,
   outcomesEnded,
@@ -158,7 +159,7 @@ describe('write-ahead', () => {
 
 describe('calls in flight', () => {
   test('are at most as many as the limit, in order, and the next goes out when one is settled', () => {
-    const driven = new Driven({ callsInFlightMax: 2 });
+    const driven = new Driven({ limits: { ...jobOf().limits, callsInFlightMax: 2 } });
     driven.feed(begin, step(0, calls(4)));
     expect(sent(driven.feed(written))).toEqual([0, 1]);
     driven.feed(report(1));
@@ -169,7 +170,7 @@ describe('calls in flight', () => {
   });
 
   test('at the limit all go out, and one past it waits', () => {
-    const max = limits.callsInFlightMax;
+    const max = initialCallLimits.callsInFlightMax;
     const driven = new Driven();
     driven.feed(begin, step(0, calls(max + 1)));
     expect(sent(driven.feed(written))).toHaveLength(max);
@@ -467,7 +468,7 @@ describe('a sandbox that breaks its protocol', () => {
     ['arguments that are not JSON', [step(0, [issued(0, '{')])]],
     [
       'arguments over their limit',
-      [step(0, [issued(0, JSON.stringify('x'.repeat(limits.argumentsBytesMax)))])],
+      [step(0, [issued(0, JSON.stringify('x'.repeat(initialCallLimits.argumentsBytesMax)))])],
     ],
     ['an outcome that was not delivered', [step(1)]],
     ['a step at rest', [step(0, [issued(0)]), written, step(0, [issued(1)])]],
@@ -493,16 +494,19 @@ describe('a sandbox that breaks its protocol', () => {
   });
 
   test('lets arguments at their limit and the last call of all pass', () => {
-    const text = JSON.stringify('x'.repeat(limits.argumentsBytesMax - 2));
+    const text = JSON.stringify('x'.repeat(initialCallLimits.argumentsBytesMax - 2));
     expect(tags(new Driven().feed(begin, step(0, [issued(0, text)])))).toEqual(['Append']);
-    expect(tags(new Driven().feed(begin, step(0, calls(limits.callsMax))))).toEqual(['Append']);
-    expect(tags(new Driven().feed(begin, step(0, calls(limits.callsMax + 1))))).toEqual(['Kill', 'Finish']);
+    expect(tags(new Driven().feed(begin, step(0, calls(initialCallLimits.callsMax))))).toEqual(['Append']);
+    expect(tags(new Driven().feed(begin, step(0, calls(initialCallLimits.callsMax + 1))))).toEqual([
+      'Kill',
+      'Finish',
+    ]);
   });
 });
 
 describe('what a run holds', () => {
-  const text = JSON.stringify('x'.repeat(limits.argumentsBytesMax - 2));
-  const fitting = limits.runBytesMax / limits.argumentsBytesMax;
+  const text = JSON.stringify('x'.repeat(initialCallLimits.argumentsBytesMax - 2));
+  const fitting = limits.runBytesMax / initialCallLimits.argumentsBytesMax;
   const large = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => issued(from + at, text));
 
@@ -521,7 +525,7 @@ describe('what a run holds', () => {
       journal: [called(0), called(1), settled(1, { tag: 'Completed', valueJson: text })],
     });
     driven.feed(begin, step(0, [issued(0), issued(1)]), step(1, large(2, fitting - 2)), written);
-    const room = limits.argumentsBytesMax - 4;
+    const room = initialCallLimits.argumentsBytesMax - 4;
     driven.feed(report(0, { tag: 'Completed', valueJson: JSON.stringify('x'.repeat(room - 2)) }));
     expect(driven.feed(report(2, done(1)))).toEqual([]);
     driven.feed(written);

@@ -4,7 +4,7 @@ import {
   type OutcomeTarget,
   type ReportedOutcome,
 } from '../../services/code-run/core/outcome.ts';
-import { limits } from '../../services/shared/limits.ts';
+import { initialCallLimits, limits } from '../../services/shared/limits.ts';
 
 const target: OutcomeTarget = {
   callId: 'call-9:3',
@@ -12,6 +12,7 @@ const target: OutcomeTarget = {
   sentHere: true,
   hasOutcome: false,
   waits: false,
+  resultBytesMax: initialCallLimits.resultBytesMax,
   roomBytes: limits.runBytesMax,
 };
 const completed = (valueJson = '1') => ({ tag: 'Completed', valueJson }) as const;
@@ -97,8 +98,8 @@ describe('an outcome', () => {
   });
 
   test('at the limit of results counts, and one byte past it is ResultTooLarge', () => {
-    expect(check(completed(text(limits.resultBytesMax)))).toMatchObject({ outcome: { tag: 'Completed' } });
-    expect(check(completed(text(limits.resultBytesMax + 1)))).toMatchObject({
+    expect(check(completed(text(target.resultBytesMax)))).toMatchObject({ outcome: { tag: 'Completed' } });
+    expect(check(completed(text(target.resultBytesMax + 1)))).toMatchObject({
       tag: 'Counts',
       outcome: { tag: 'Failed', reason: 'ResultTooLarge' },
     });

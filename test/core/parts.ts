@@ -11,6 +11,7 @@ import type {
   Outcome,
 } from '../../services/code-run/core/model.ts';
 import type { ReportedOutcome } from '../../services/code-run/core/outcome.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 
 export const bindings: readonly Binding[] = ['read', 'send'].map((name) => ({
   connection: 'notes',
@@ -25,13 +26,12 @@ export function jobOf(more: Partial<MachineJob> = {}): MachineJob {
   return {
     callId: 'call-9',
     bindings,
-    limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536 },
+    limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536, ...initialCallLimits },
     journal: [],
     waiting: [],
     logLinesStreamed: 0,
     recordedFingerprint: '',
     currentBindings: undefined,
-    callsInFlightMax: 256,
     sandboxTriesMax: 3,
     digestOf: (text) => `digest of ${text}`,
     ...more,

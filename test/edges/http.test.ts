@@ -79,7 +79,15 @@ describe('GET /v1/code-runs/:id', () => {
         value: { got: { text: 'ü', n: 1.5 } },
         logs: [{ index: 0, level: 'warn', text: expect.stringContaining('hi') }],
       },
-      limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
+      limits: {
+        timeoutMs: 30_000,
+        memoryMb: 64,
+        outputBytes: 65_536,
+        callsMax: 10_000,
+        callsInFlightMax: 256,
+        argumentsBytesMax: 1_048_576,
+        resultBytesMax: 33_554_432,
+      },
       attempts: [
         {
           number: 1,

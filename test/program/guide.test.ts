@@ -8,14 +8,14 @@ import { resultOf } from '../../services/code-run/core/end.ts';
 import type { JournalEntry, LogLevel, LogLine, RunResult } from '../../services/code-run/core/model.ts';
 import { ProgramChecker } from '../../services/code-run/program/check.ts';
 import { normalizeProgram } from '../../services/code-run/program/normalize.ts';
-import { limits, settingRanges } from '../../services/shared/limits.ts';
+import { callRanges, initialCallLimits, limits, settingRanges } from '../../services/shared/limits.ts';
 import { called, done, record, settled } from '../agent/records.ts';
 import { catalogOf } from '../bindings/catalogs.ts';
 import { completed, denied, type Options, type Run, useRealm } from '../realm/harness/realm.ts';
 
 const guide = readFileSync(path.join(import.meta.dirname, '../../docs/programs.md'), 'utf8');
 const { run } = useRealm();
-const runLimits = { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 };
+const runLimits = { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536, ...initialCallLimits };
 
 /** What the apps of the guide answer, call by call, told by words of the program. */
 const answers: readonly (readonly [words: string, outcomes: Options['outcomes']])[] = [
@@ -150,7 +150,9 @@ describe('the guide for programs', () => {
   test('states the limits as they are', () => {
     const rows = [...guide.matchAll(/^\| .+ \| (\d+)(?: .+)? \| `(\w+)` \|$/gm)];
     expect(rows).toHaveLength(12);
-    const initial = Object.entries(settingRanges).map(([name, range]) => [name, range.initial] as const);
+    const initial = Object.entries({ ...settingRanges, ...callRanges }).map(
+      ([name, range]) => [name, range.initial] as const,
+    );
     const known = new Map<string, number>([...Object.entries(limits), ...initial]);
     for (const [, value, name = ''] of rows) expect([name, Number(value)]).toEqual([name, known.get(name)]);
   });

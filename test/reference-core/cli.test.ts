@@ -165,7 +165,15 @@ describe('code-mode run', () => {
       reason: 'Run from the command line.',
       calls: [],
       result: { _tag: 'Completed', value: 1, logs: [{ index: 0, level: 'warn', text: 'w' }] },
-      limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
+      limits: {
+        timeoutMs: 30_000,
+        memoryMb: 64,
+        outputBytes: 65_536,
+        callsMax: 10_000,
+        callsInFlightMax: 256,
+        argumentsBytesMax: 1_048_576,
+        resultBytesMax: 33_554_432,
+      },
       attempts: [{ number: 1, replayedCalls: 0 }],
     });
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppConnection, type ConnectionOptions } from '../../services/reference-core/mcp/connection.ts';
 import type { Outcome } from '../../services/reference-core/words.ts';
-import { appLimits, limits } from '../../services/shared/limits.ts';
+import { appLimits, callRanges, limits } from '../../services/shared/limits.ts';
 import { entryOf, oddServer } from '../support/mcp-servers.ts';
 import { freePort } from '../support/ports.ts';
 import { isAlive } from '../support/processes.ts';
@@ -229,9 +229,9 @@ describe('a call', () => {
   test('with a result at the limit is given, one byte past it fails', async () => {
     const connection = connect('plain');
     const empty = JSON.stringify({ content: [{ type: 'text', text: '' }] }).length;
-    const bytes = limits.resultBytesMax - empty;
+    const bytes = callRanges.resultBytesMax.max - empty;
     const fits = await call(connection, 'big', { bytes });
-    expect(fits.tag === 'Completed' && fits.valueJson.length).toBe(limits.resultBytesMax);
+    expect(fits.tag === 'Completed' && fits.valueJson.length).toBe(callRanges.resultBytesMax.max);
     expect(await call(connection, 'big', { bytes: bytes + 1 })).toMatchObject({
       tag: 'Failed',
       reason: 'ResultTooLarge',

@@ -11,6 +11,7 @@ import type {
   RunResult,
   StoredRun,
 } from '../../services/code-run/core/model.ts';
+import { type CallLimits, initialCallLimits } from '../../services/shared/limits.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 
 export interface Golden {
@@ -22,7 +23,8 @@ export interface Golden {
   readonly createdAtMs: number;
   readonly code: string;
   readonly bindings: readonly Binding[];
-  readonly limits: RunLimits;
+  /** The first ones were recorded before the calls of a run had limits of their own. */
+  readonly limits: Omit<RunLimits, keyof CallLimits> & Partial<CallLimits>;
   readonly journal: readonly JournalEntry[];
   readonly result: RunResult;
 }
@@ -40,7 +42,8 @@ export function goldens(): readonly (readonly [name: string, golden: Golden])[] 
 
 /** A store in which the run stands as it did when the first `length` entries were written. */
 export function storeOf(golden: Golden, length = golden.journal.length): MemoryStore {
-  const { runId: id, createdAtMs, code, bindings, limits, fingerprint } = golden;
+  const { runId: id, createdAtMs, code, bindings, fingerprint } = golden;
+  const limits = { ...initialCallLimits, ...golden.limits };
   const run: StoredRun = {
     id,
     session: 's-1',

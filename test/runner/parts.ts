@@ -15,6 +15,7 @@ import { Runner } from '../../services/code-run/runner/runner.ts';
 import type { RunnerSettings } from '../../services/code-run/runner/settings.ts';
 import { runnerDefaults } from '../../services/code-run/runner/settings.ts';
 import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 import { type Log, silentLog } from '../../services/shared/log.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import { SimSandbox } from '../sim/sandbox.ts';
@@ -36,7 +37,7 @@ export function startOf(code: string, callId = 'call-9'): StartRun {
     reason: 'to test',
     program: { text: code, columnShifts: [] },
     bindings,
-    limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536 },
+    limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536, ...initialCallLimits },
   };
 }
 

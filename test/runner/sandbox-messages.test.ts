@@ -2,7 +2,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { ExecuteResponseSchema } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { inBatches, toEvents, toJob, toRequest } from '../../services/code-run/runner/sandbox-messages.ts';
-import { limits } from '../../services/shared/limits.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 import { bindings } from './parts.ts';
 
 function events(message: MessageInitShape<typeof ExecuteResponseSchema>['message']) {
@@ -20,8 +20,7 @@ describe('messages of the sandbox', () => {
       program: { text: 'return "ä"', columnShifts: [{ line: 1, column: 2, length: 3 }] },
       createdAtMs: 5,
       seed: new Uint8Array(16),
-      limits: { timeoutMs: 1, memoryMb: 2, outputBytes: 3 },
-      callLimits: limits,
+      limits: { timeoutMs: 1, memoryMb: 2, outputBytes: 3, ...initialCallLimits },
       bindings: bindings.slice(0, 1),
     });
     expect(job).toMatchObject({

@@ -23,6 +23,7 @@ import {
   openChannel,
   type ServiceClient,
 } from '../../services/shared/grpc/client.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 import { silentLog } from '../../services/shared/log.ts';
 
 export type Outcome = NonNullable<MessageInitShape<typeof DeliverOutcomeSchema>['outcome']>;
@@ -85,6 +86,7 @@ export function jobOf(program: string, options: RunOptions = {}): JobInit {
       timeoutMs: options.timeoutMs ?? 5000,
       memoryMb: options.memoryMb ?? 64,
       outputBytes: options.outputBytes ?? 65_536,
+      ...initialCallLimits,
     },
     bindings: (options.bindings ?? ['notes.read', 'notes.write']).map((name) => {
       const [connection = '', capability = ''] = name.split('.');

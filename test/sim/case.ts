@@ -12,15 +12,17 @@
  * P7  A log line is streamed once to a core that says how many it has.
  * P8  After a cancel came back, the run is final and no call that was made after it goes out.
  */
+
 import { expect } from 'vitest';
 import { isFinal, type JournalEntry, type StoredRun } from '../../services/code-run/core/model.ts';
 import type { ReportedOutcome, RunEvent, RunRecord } from '../../services/code-run/runner/contract.ts';
 import { EventQueue } from '../../services/code-run/runner/event-queue.ts';
 import type { CodeRunStore } from '../../services/code-run/store/contract.ts';
 import { AppError } from '../../services/shared/errors.ts';
+import { initialCallLimits } from '../../services/shared/limits.ts';
 import { restsOf, seenOrder } from '../core/seen-order.ts';
 import { appAnswer, type CoreHabits, SimCore } from './core.ts';
-import { Instance, simSettings } from './instance.ts';
+import { Instance } from './instance.ts';
 import { MemoryStore } from './memory-store.ts';
 import { simBindings } from './programs.ts';
 import { SimRealm } from './realm.ts';
@@ -61,7 +63,7 @@ const start = {
   owner: 'someone',
   reason: 'to test',
   bindings: simBindings,
-  limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536 },
+  limits: { timeoutMs: 1000, memoryMb: 64, outputBytes: 65_536, ...initialCallLimits, callsInFlightMax: 3 },
 } as const;
 
 /** The one store of a case, as each instance opens it for itself. */
@@ -210,7 +212,7 @@ export class Case {
         const { call } = event;
         this.#checkSent(call);
         inFlight.add(call.index);
-        expect(inFlight.size).toBeLessThanOrEqual(simSettings.callsInFlightMax); // P6
+        expect(inFlight.size).toBeLessThanOrEqual(start.limits.callsInFlightMax); // P6
         void this.#core.handle(call, (reported) => {
           // The place is free as soon as an answer was given.
           if (fits(reported, call.index)) inFlight.delete(call.index);

@@ -16,7 +16,6 @@ export const simSettings = {
   renewMs: 500,
   sandboxTriesMax: 7, // More than a case has faults: a run never ends because its sandboxes were lost.
   sandboxRetryMs: 10,
-  callsInFlightMax: 3,
 } as const;
 
 export type StoreFault = 'before' | 'after';

@@ -5,7 +5,7 @@ import type { JournalEntry, NewRun, RunResult } from '../../services/code-run/co
 import { type CodeRunStore, LeaseLost, type Writer } from '../../services/code-run/store/contract.ts';
 import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
 import { initialSettings } from '../../services/code-run/store/settings.ts';
-import { limits } from '../../services/shared/limits.ts';
+import { callRanges, limits } from '../../services/shared/limits.ts';
 import { type Backend, backends } from './backends.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
 
@@ -546,9 +546,9 @@ for (const { name, available, start } of backends('the store contract')) {
 
     test('a result of the largest size comes back exactly', async () => {
       const { run, writer } = await started();
-      const noise = randomBytes(limits.resultBytesMax / 2);
+      const noise = randomBytes(callRanges.resultBytesMax.max / 2);
       const large = JSON.stringify(noise.toString('hex').slice(2));
-      expect(Buffer.byteLength(large)).toBe(limits.resultBytesMax);
+      expect(Buffer.byteLength(large)).toBe(callRanges.resultBytesMax.max);
       await store.append(writer, 0, [called(0), settled(0, large)], 0, t0);
       await store.finish(writer, { tag: 'Completed', valueJson: large, logs: [] }, attempt(), t0);
       const [, entry] = await other.journal(run.id);

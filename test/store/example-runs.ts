@@ -1,4 +1,5 @@
 /** Runs, entries and results for tests of stores. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Attempt, JournalEntry, NewRun } from '../../services/code-run/core/model.ts';
 import { LocalKeeper } from '../../services/code-run/crypto/local-keeper.ts';
@@ -28,7 +29,15 @@ export function newRun(changes: Partial<NewRun> = {}): NewRun {
         source: { connectionId: 'conn-7', connectionName: 'Notes', kind: 'tool', name: 'read_note' },
       },
     ],
-    limits: { timeoutMs: 30_000, memoryMb: 64, outputBytes: 65_536 },
+    limits: {
+      timeoutMs: 30_000,
+      memoryMb: 64,
+      outputBytes: 65_536,
+      callsMax: 7,
+      callsInFlightMax: 3,
+      argumentsBytesMax: 2048,
+      resultBytesMax: 4096,
+    },
     createdAtMs: t0,
     ...changes,
   };

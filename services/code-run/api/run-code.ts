@@ -15,7 +15,7 @@ import type {
 import { permissions, requirePermission } from '../../shared/auth/caller.ts';
 import { AppError, invalidField } from '../../shared/errors.ts';
 import type { CallContext } from '../../shared/grpc/handlers.ts';
-import { limits } from '../../shared/limits.ts';
+import { type CallLimits, callRanges, limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { finishedText, waitingText } from '../agent/run-text.ts';
 import type { CompiledCatalog } from '../bindings/compile.ts';
@@ -34,6 +34,8 @@ import { Fields, isRunId } from './validate.ts';
 export interface RunCodeDeps {
   readonly runner: CodeRunner;
   readonly settings: Settings;
+  /** What a new run gets beside the settings of the platform. */
+  readonly callLimits: CallLimits;
   readonly catalogs: Catalogs;
   readonly checker: ProgramChecker;
   readonly identify: Identify;
@@ -126,7 +128,7 @@ async function start(
   fields.text('start.code', code, 1, limits.codeBytesMax);
   fields.text('start.reason', reason, 0, limits.reasonBytesMax);
   fields.done();
-  const runLimits = await deps.settings.limitsForNewRun();
+  const runLimits = { ...(await deps.settings.limitsForNewRun()), ...deps.callLimits };
   const catalog = deps.catalogs.resolve(request.catalog, 'start.catalog');
   const { bindings } = catalog;
   const known = { session, turn, callId, owner, code, reason, bindings, limits: runLimits };
@@ -171,7 +173,7 @@ async function resume(
   await deps.settings.requireEnabled();
   if (!isRunId(request.runId)) throw noSuchRun();
   const fields = new Fields();
-  fields.count('resume.outcomes', request.outcomes.length, limits.callsMax);
+  fields.count('resume.outcomes', request.outcomes.length, callRanges.callsMax.max);
   fields.done();
   const { bindings } = deps.catalogs.resolve(request.catalog, 'resume.catalog');
   const command = {

@@ -7,7 +7,7 @@
  * P3  An update to the values that are there changes nothing, and the version stays.
  */
 import { AppError } from '../../shared/errors.ts';
-import { settingRanges } from '../../shared/limits.ts';
+import { type CallLimits, settingRanges } from '../../shared/limits.ts';
 import type { RunLimits } from '../core/model.ts';
 import type { CodeRunStore, PlatformSettings } from '../store/contract.ts';
 import { stored } from './stored.ts';
@@ -73,7 +73,7 @@ export class Settings {
   }
 
   /** The limits of a new run. Throws UNAVAILABLE while Code Mode is off. */
-  async limitsForNewRun(): Promise<RunLimits> {
+  async limitsForNewRun(): Promise<Omit<RunLimits, keyof CallLimits>> {
     const { timeoutMs, memoryMb, outputBytes } = await this.requireEnabled();
     return { timeoutMs, memoryMb, outputBytes };
   }

@@ -147,7 +147,6 @@ export interface MachineJob {
   readonly recordedFingerprint: string;
   /** The names as they are now; undefined: not known. */
   readonly currentBindings: readonly Binding[] | undefined;
-  readonly callsInFlightMax: number;
   /** Sandboxes lost in a row, without a write between, after which the run fails. */
   readonly sandboxTriesMax: number;
   /** SHA-256 of a text, lower-case hexadecimal. */

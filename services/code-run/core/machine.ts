@@ -71,7 +71,7 @@ export class Machine {
   constructor(job: MachineJob) {
     this.#job = job;
     this.#bindings = new Map(job.bindings.map((binding) => [nameOf(binding), binding]));
-    this.#ledger = new Ledger(job.callId, job.callsInFlightMax, job.journal);
+    this.#ledger = new Ledger(job.callId, job.limits.callsInFlightMax, job.journal);
     this.#recordedSettled = this.#ledger.settled.length;
     this.#log = new AttemptLog(job.limits.outputBytes, job.logLinesStreamed);
     for (const { index, operationId } of job.waiting) {
@@ -168,7 +168,7 @@ export class Machine {
 
   #execute(): Phase {
     this.#log.restart();
-    const replay = new Replay(this.#ledger, this.#bindings);
+    const replay = new Replay(this.#ledger, this.#bindings, this.#job.limits);
     this.#effects.push({ tag: 'Execute', outcomes: replay.outcomes });
     return { tag: 'Replaying', replay };
   }
@@ -394,6 +394,7 @@ export class Machine {
       sentHere,
       hasOutcome: standing === 'Reported' || standing === 'Settled',
       waits: standing === 'Waiting',
+      resultBytesMax: this.#job.limits.resultBytesMax,
       roomBytes: limits.runBytesMax - this.#ledger.bytes,
     };
   }

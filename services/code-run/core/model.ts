@@ -2,6 +2,7 @@
  * The words of a code run as values. Pure: nothing here does anything. The names are those of the public
  * contract; the wire form is proto/openbot/codemode/v1/code_run.proto.
  */
+import type { CallLimits } from '../../shared/limits.ts';
 
 export type FinalStatus = 'Completed' | 'Failed' | 'Cancelled';
 export type RunStatus = 'Running' | 'Waiting' | FinalStatus;
@@ -49,7 +50,7 @@ export interface Binding {
 }
 
 /** Limits of one run, the same in every attempt on every instance. */
-export interface RunLimits {
+export interface RunLimits extends CallLimits {
   readonly timeoutMs: number;
   readonly memoryMb: number;
   readonly outputBytes: number;

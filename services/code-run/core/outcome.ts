@@ -39,6 +39,8 @@ export interface OutcomeTarget {
   readonly hasOutcome: boolean;
   /** It was reported as waiting. */
   readonly waits: boolean;
+  /** The run's limit of one result. */
+  readonly resultBytesMax: number;
   /** What the run may still take in, in UTF-8 bytes. */
   readonly roomBytes: number;
 }
@@ -79,8 +81,9 @@ function judge(reported: ReportedOutcome, target: OutcomeTarget): CheckedOutcome
     case 'Unknown':
       return counts({ tag: 'Failed', reason: 'OutcomeUnknown', message: unknownText(outcome.message) });
     case 'Completed':
-      if (exceedsUtf8(outcome.valueJson, limits.resultBytesMax)) {
-        return counts({ tag: 'Failed', reason: 'ResultTooLarge', message: tooLargeText });
+      if (exceedsUtf8(outcome.valueJson, target.resultBytesMax)) {
+        const message = tooLargeText(target.resultBytesMax);
+        return counts({ tag: 'Failed', reason: 'ResultTooLarge', message });
       }
       if (exceedsUtf8(outcome.valueJson, target.roomBytes)) {
         return counts({ tag: 'Failed', reason: 'ResultTooLarge', message: runFullText });
@@ -136,9 +139,12 @@ export function isJson(text: string): boolean {
   }
 }
 
-const tooLargeText =
-  `The app answered with more than ${limits.resultBytesMax} bytes. ` +
-  'Ask the app for less: fewer items, a page, or only the fields that are needed.';
+function tooLargeText(resultBytesMax: number): string {
+  return (
+    `The app answered with more than ${resultBytesMax} bytes. ` +
+    'Ask the app for less: fewer items, a page, or only the fields that are needed.'
+  );
+}
 
 const runFullText =
   `With this answer the run would hold more than ${limits.runBytesMax} bytes of arguments and results. ` +

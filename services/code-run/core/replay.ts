@@ -14,7 +14,7 @@ import { utf8Bytes } from '../../shared/text.ts';
 import { issuedBreach } from './issued.ts';
 import type { CalledEntry, Ledger, SettledEntry } from './ledger.ts';
 import { type Divergence, differsFrom } from './mismatch.ts';
-import type { Binding, IssuedCall } from './model.ts';
+import type { Binding, IssuedCall, RunLimits } from './model.ts';
 
 export interface Step {
   /** Outcomes delivered before it. */
@@ -35,6 +35,7 @@ export class Replay {
   readonly outcomes: readonly SettledEntry[];
   readonly #ledger: Ledger;
   readonly #bindings: ReadonlyMap<string, Binding>;
+  readonly #limits: RunLimits;
   #fresh: IssuedCall[] = [];
   #freshBytes = 0;
   #handedOut: number;
@@ -43,9 +44,10 @@ export class Replay {
   #made = 0;
   #nextIndex = 0;
 
-  constructor(ledger: Ledger, bindings: ReadonlyMap<string, Binding>) {
+  constructor(ledger: Ledger, bindings: ReadonlyMap<string, Binding>, limits: RunLimits) {
     this.#ledger = ledger;
     this.#bindings = bindings;
+    this.#limits = limits;
     this.outcomes = ledger.settled.slice(0, ledger.openRest);
     this.#handedOut = this.outcomes.length;
   }
@@ -136,7 +138,7 @@ export class Replay {
   }
 
   #freshCall(call: IssuedCall): Checked | undefined {
-    const breach = issuedBreach(call, this.#bindings);
+    const breach = issuedBreach(call, this.#bindings, this.#limits);
     if (breach !== undefined) return { tag: 'Breach', detail: breach };
     this.#fresh.push(call);
     this.#freshBytes += utf8Bytes(call.argumentsJson);

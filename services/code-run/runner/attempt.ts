@@ -89,7 +89,6 @@ export class Attempt {
       logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
       recordedFingerprint: run.attempts.findLast(({ fingerprint }) => fingerprint !== '')?.fingerprint ?? '',
       currentBindings: start.currentBindings,
-      callsInFlightMax: parts.settings.callsInFlightMax,
       sandboxTriesMax: parts.settings.sandboxTriesMax,
       digestOf,
     });

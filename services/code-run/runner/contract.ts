@@ -2,7 +2,6 @@
  * What the edge asks of the runner, and what the runner asks of a sandbox. Core types only: messages stay
  * at the edges.
  */
-import type { CallLimits } from '../../shared/limits.ts';
 import type { ProgramEnd, ProgramEndReason } from '../core/end.ts';
 import type { DecisionRequest, PerformCall } from '../core/machine-types.ts';
 import type {
@@ -102,7 +101,6 @@ export interface SandboxJob {
   /** 16 bytes. */
   readonly seed: Uint8Array;
   readonly limits: RunLimits;
-  readonly callLimits: CallLimits;
   readonly bindings: readonly Binding[];
 }
 

@@ -22,7 +22,6 @@ export function toJob(job: SandboxJob): MessageInitShape<typeof JobSchema> {
     createdAtMs: BigInt(job.createdAtMs),
     seed: job.seed,
     limits: job.limits,
-    callLimits: job.callLimits,
     bindings: job.bindings.map(({ connection, capability, rawName, source }) => ({
       connection,
       capability,

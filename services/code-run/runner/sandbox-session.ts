@@ -1,6 +1,5 @@
 /** One sandbox of an attempt: hands it the job and the recorded outcomes, and tells what comes of it. */
 import { AppError } from '../../shared/errors.ts';
-import { limits } from '../../shared/limits.ts';
 import type { SettledEntry } from '../core/ledger.ts';
 import type { MachineEvent, SandboxLoss } from '../core/machine-types.ts';
 import type { StoredRun } from '../core/model.ts';
@@ -35,7 +34,6 @@ export class SandboxSession {
       createdAtMs: run.createdAtMs,
       seed: seedOf(run.id),
       limits: run.limits,
-      callLimits: limits,
       bindings: run.bindings,
     });
   }

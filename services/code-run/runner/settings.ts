@@ -1,5 +1,5 @@
 /** What a deployer may choose of the runner. */
-import { limits } from '../../shared/limits.ts';
+import { callRanges } from '../../shared/limits.ts';
 
 export interface RunnerSettings {
   /** Name of this instance in leases; unique among all instances that share the store. */
@@ -16,8 +16,6 @@ export interface RunnerSettings {
   readonly abandonedAfterMs: number;
   /** How often abandoned runs are looked for. */
   readonly sweepMs: number;
-  /** Calls of one run that are with the core at once. */
-  readonly callsInFlightMax: number;
   /** UTF-16 units of results that are held until they can be journaled; past it no more are read. */
   readonly pendingOutcomeCharsMax: number;
 }
@@ -30,6 +28,5 @@ export const runnerDefaults: Omit<RunnerSettings, 'instance'> = {
   sandboxRetryMs: 50,
   abandonedAfterMs: 3_600_000,
   sweepMs: 60_000,
-  callsInFlightMax: limits.callsInFlightMax,
-  pendingOutcomeCharsMax: limits.resultBytesMax,
+  pendingOutcomeCharsMax: callRanges.resultBytesMax.max,
 };

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { limits } from '../../shared/limits.ts';
-import type { JournalEntry, RunResult, StoredRun } from '../core/model.ts';
+import type { JournalEntry, RunLimits, RunResult, StoredRun } from '../core/model.ts';
 import { type Page, RunUnreadable } from './contract.ts';
 import type { RunLog } from './log.ts';
 import { pageToken, readPageToken } from './page-token.ts';
@@ -164,7 +164,7 @@ function inClear(row: RunRow, result: RunResult): StoredRun {
     reason: '',
     program: { text: '', columnShifts: [] },
     bindings: [],
-    limits: { timeoutMs: 0, memoryMb: 0, outputBytes: 0 },
+    limits: unknownLimits,
     status: result.tag,
     lease: { owner: row.leaseOwner, epoch: row.epoch, expiresAtMs: row.leaseExpiresAtMs },
     waiting: [],
@@ -172,3 +172,13 @@ function inClear(row: RunRow, result: RunResult): StoredRun {
     result,
   };
 }
+
+const unknownLimits: RunLimits = {
+  timeoutMs: 0,
+  memoryMb: 0,
+  outputBytes: 0,
+  callsMax: 0,
+  callsInFlightMax: 0,
+  argumentsBytesMax: 0,
+  resultBytesMax: 0,
+};

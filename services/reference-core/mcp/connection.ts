@@ -11,7 +11,7 @@ import { type RequestOptions, SdkHttpError, UrlElicitationRequiredError } from '
 import { parseTemplate } from 'url-template';
 import type { Connection } from '../../../gen/openbot/codemode/v1/catalog_pb.js';
 import { AppError } from '../../shared/errors.ts';
-import { appLimits, limits } from '../../shared/limits.ts';
+import { appLimits, callRanges } from '../../shared/limits.ts';
 import { utf8Bytes } from '../../shared/text.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import type { CapabilityKind, Outcome } from '../words.ts';
@@ -104,10 +104,10 @@ export class AppConnection {
       return inputRequired(call);
     }
     const valueJson = JSON.stringify(result);
-    if (utf8Bytes(valueJson) > limits.resultBytesMax) {
+    if (utf8Bytes(valueJson) > callRanges.resultBytesMax.max) {
       return failed(
         'ResultTooLarge',
-        `the result is ${utf8Bytes(valueJson)} bytes long; at most ${limits.resultBytesMax} are allowed`,
+        `the result is ${utf8Bytes(valueJson)} bytes long; at most ${callRanges.resultBytesMax.max} are allowed`,
       );
     }
     return { tag: 'Completed', valueJson };

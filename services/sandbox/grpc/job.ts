@@ -3,12 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { CallFailureReason } from '../../../gen/openbot/codemode/v1/code_run_pb.js';
 import type { DeliverOutcome, Job } from '../../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { invalidField } from '../../shared/errors.ts';
-import { limits, settingRanges } from '../../shared/limits.ts';
+import { callRanges, limits, settingRanges } from '../../shared/limits.ts';
 import type { AttemptJob, AttemptOutcome } from '../pool/attempt.ts';
 import { settleKind } from '../realm/contract.ts';
 
 const seedBytes = 16;
-const uint32Max = 0xffff_ffff;
 
 export function checkJob(job: Job): AttemptJob {
   if (job.program.length > limits.programBytesMax) {
@@ -17,30 +16,26 @@ export function checkJob(job: Job): AttemptJob {
   if (!isUtf8(job.program)) throw invalidField('job.program', 'must be UTF-8');
   if (job.seed.length !== seedBytes) throw invalidField('job.seed', `must be ${seedBytes} bytes`);
   if (job.limits === undefined) throw invalidField('job.limits', 'is missing');
-  const callLimits = {
-    callsMax: job.callLimits?.callsMax || limits.callsMax,
-    argumentsBytesMax: job.callLimits?.argumentsBytesMax || limits.argumentsBytesMax,
-    resultBytesMax: job.callLimits?.resultBytesMax || limits.resultBytesMax,
-  };
-  inRange('job.call_limits.arguments_bytes_max', callLimits.argumentsBytesMax, 1, limits.resultBytesMax);
-  inRange('job.call_limits.result_bytes_max', callLimits.resultBytesMax, 1, limits.resultBytesMax);
-  const { timeoutMs, memoryMb, outputBytes } = job.limits;
-  setting('timeout_ms', timeoutMs, settingRanges.timeoutMs);
-  setting('memory_mb', memoryMb, settingRanges.memoryMb);
-  setting('output_bytes', outputBytes, settingRanges.outputBytes);
+  const { timeoutMs, memoryMb, outputBytes, callsMax, argumentsBytesMax, resultBytesMax } = job.limits;
+  inRange('timeout_ms', timeoutMs, settingRanges.timeoutMs);
+  inRange('memory_mb', memoryMb, settingRanges.memoryMb);
+  inRange('output_bytes', outputBytes, settingRanges.outputBytes);
+  inRange('calls_max', callsMax, callRanges.callsMax);
+  inRange('arguments_bytes_max', argumentsBytesMax, callRanges.argumentsBytesMax);
+  inRange('result_bytes_max', resultBytesMax, callRanges.resultBytesMax);
   return {
     program: job.program,
     timeoutMs,
     memoryMb,
-    callLimits,
+    callLimits: { callsMax, argumentsBytesMax, resultBytesMax },
     realmJob: {
       createdAtMs: createdAt(job.createdAtMs),
       seed: seedWords(job.seed),
       outputBytes,
       logLineBytesMax: limits.logLineBytesMax,
       messageBytesMax: limits.messageBytesMax,
-      callsMax: callLimits.callsMax,
-      argumentsBytesMax: callLimits.argumentsBytesMax,
+      callsMax,
+      argumentsBytesMax,
       jsonDepthMax: limits.jsonDepthMax,
       bindings: job.bindings.map(
         (b) => [b.connection, b.capability, b.connectionRaw, b.capabilityRaw] as const,
@@ -90,10 +85,7 @@ function seedWords(seed: Uint8Array): readonly [number, number, number, number] 
   return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
 }
 
-function setting(name: string, value: number, range: { readonly min: number; readonly max: number }): void {
-  inRange(`job.limits.${name}`, value, range.min, range.max);
-}
-
-function inRange(field: string, value: number, min: number, max: number): void {
-  if (value < min || value > Math.min(max, uint32Max)) throw invalidField(field, `must be ${min} to ${max}`);
+function inRange(limit: string, value: number, range: { readonly min: number; readonly max: number }): void {
+  const { min, max } = range;
+  if (value < min || value > max) throw invalidField(`job.limits.${limit}`, `must be ${min} to ${max}`);
 }

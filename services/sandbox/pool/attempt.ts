@@ -9,7 +9,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError, invalidField } from '../../shared/errors.ts';
-import { type CallLimits, limits } from '../../shared/limits.ts';
+import { limits, type SandboxCallLimits } from '../../shared/limits.ts';
 import { FrameError, FrameReader, FrameWriter, toChild } from '../isolate/frames.ts';
 import type { RealmJob } from '../realm/contract.ts';
 import type { Child } from './child.ts';
@@ -22,7 +22,7 @@ export interface AttemptJob {
   readonly realmJob: RealmJob;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  readonly callLimits: CallLimits;
+  readonly callLimits: SandboxCallLimits;
 }
 
 /** An outcome as the realm takes it; the texts are UTF-8. */

@@ -10,7 +10,7 @@
  * S5  An end is the last frame, and calls that are still out do not hinder it.
  */
 import { isUtf8 } from 'node:buffer';
-import type { CallLimits } from '../../shared/limits.ts';
+import type { SandboxCallLimits } from '../../shared/limits.ts';
 import { limits } from '../../shared/limits.ts';
 import { BodyReader, endKind, type Frame, FrameError, fromChild } from '../isolate/frames.ts';
 import { logLevels } from '../realm/contract.ts';
@@ -53,7 +53,7 @@ const fixedBytes = 256;
 const endKinds: ReadonlySet<number> = new Set(Object.values(endKind));
 
 export class Session {
-  readonly #callLimits: CallLimits;
+  readonly #callLimits: SandboxCallLimits;
   readonly #outputBytes: number;
   readonly #open = new Set<number>();
   /** Calls that were not made yet and have an outcome. */
@@ -63,7 +63,7 @@ export class Session {
   #delivered = -1;
   #state: 'running' | 'rest' | 'ended' = 'running';
 
-  constructor(callLimits: CallLimits, outputBytes: number) {
+  constructor(callLimits: SandboxCallLimits, outputBytes: number) {
     this.#callLimits = callLimits;
     this.#outputBytes = outputBytes;
   }

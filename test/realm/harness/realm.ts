@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
 import { buildRealmText } from '../../../services/sandbox/isolate/realm-text.ts';
 import { emitKind, type RealmJob, settleKind } from '../../../services/sandbox/realm/contract.ts';
-import { limits } from '../../../services/shared/limits.ts';
+import { initialCallLimits, limits } from '../../../services/shared/limits.ts';
 import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
 
 const bindings: RealmJob['bindings'] = [
@@ -23,8 +23,8 @@ const baseJob: RealmJob = {
   outputBytes: 64 * 1024,
   logLineBytesMax: limits.logLineBytesMax,
   messageBytesMax: limits.messageBytesMax,
-  callsMax: limits.callsMax,
-  argumentsBytesMax: limits.argumentsBytesMax,
+  callsMax: initialCallLimits.callsMax,
+  argumentsBytesMax: initialCallLimits.argumentsBytesMax,
   jsonDepthMax: limits.jsonDepthMax,
   bindings,
   columnShifts: [],

@@ -77,6 +77,34 @@ export declare type Limits = Message<"openbot.codemode.v1.Limits"> & {
    * @generated from field: uint32 output_bytes = 3;
    */
   outputBytes: number;
+
+  /**
+   * Most calls. 1 to 100,000.
+   *
+   * @generated from field: uint32 calls_max = 4;
+   */
+  callsMax: number;
+
+  /**
+   * Most calls that are with the core at once; more queue in order. 1 to 10,000.
+   *
+   * @generated from field: uint32 calls_in_flight_max = 5;
+   */
+  callsInFlightMax: number;
+
+  /**
+   * Largest arguments of one call, in UTF-8 bytes of JSON. 1,024 to 16,777,216.
+   *
+   * @generated from field: uint32 arguments_bytes_max = 6;
+   */
+  argumentsBytesMax: number;
+
+  /**
+   * Largest result of one call, in UTF-8 bytes of JSON. 1,024 to 33,554,432.
+   *
+   * @generated from field: uint32 result_bytes_max = 7;
+   */
+  resultBytesMax: number;
 };
 
 /**

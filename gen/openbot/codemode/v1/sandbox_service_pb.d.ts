@@ -90,13 +90,6 @@ export declare type Job = Message<"openbot.codemode.v1.Job"> & {
   limits?: Limits | undefined;
 
   /**
-   * Limits on calls.
-   *
-   * @generated from field: openbot.codemode.v1.CallLimits call_limits = 5;
-   */
-  callLimits?: CallLimits | undefined;
-
-  /**
    * The names that the program may call.
    *
    * @generated from field: repeated openbot.codemode.v1.JobBinding bindings = 6;
@@ -151,40 +144,6 @@ export declare type ColumnShift = Message<"openbot.codemode.v1.ColumnShift"> & {
  * Use `create(ColumnShiftSchema)` to create a new message.
  */
 export declare const ColumnShiftSchema: GenMessage<ColumnShift>;
-
-/**
- * Limits on the calls of one run.
- *
- * @generated from message openbot.codemode.v1.CallLimits
- */
-export declare type CallLimits = Message<"openbot.codemode.v1.CallLimits"> & {
-  /**
-   * Most calls. 10,000 by default.
-   *
-   * @generated from field: uint32 calls_max = 1;
-   */
-  callsMax: number;
-
-  /**
-   * Largest arguments of one call, in UTF-8 bytes of JSON. 1 MiB by default.
-   *
-   * @generated from field: uint32 arguments_bytes_max = 2;
-   */
-  argumentsBytesMax: number;
-
-  /**
-   * Largest result of one call, in UTF-8 bytes of JSON. 32 MiB by default.
-   *
-   * @generated from field: uint32 result_bytes_max = 3;
-   */
-  resultBytesMax: number;
-};
-
-/**
- * Describes the message openbot.codemode.v1.CallLimits.
- * Use `create(CallLimitsSchema)` to create a new message.
- */
-export declare const CallLimitsSchema: GenMessage<CallLimits>;
 
 /**
  * A name that the program may call.

@@ -1,5 +1,5 @@
 /** What is fixed when a run starts and is not for everyone's eyes: program, reason, bindings, limits. */
-
+import { initialCallLimits } from '../../../shared/limits.ts';
 import type { NewRun } from '../../core/model.ts';
 import type { Context } from '../../crypto/envelope.ts';
 import type { RunRow } from '../rows.ts';
@@ -16,7 +16,14 @@ export function unpackStart(packed: Buffer): StartFields {
   const [rest = '', code = '', reason = '', text = ''] = unpackTexts(packed);
   const { columnShifts, bindings, limits } = JSON.parse(rest) as Pick<NewRun, 'bindings' | 'limits'> &
     Pick<NewRun['program'], 'columnShifts'>;
-  return { code, reason, program: { text, columnShifts }, bindings, limits };
+  // A run that was stored before its calls had limits of their own has those that all had then.
+  return {
+    code,
+    reason,
+    program: { text, columnShifts },
+    bindings,
+    limits: { ...initialCallLimits, ...limits },
+  };
 }
 
 /** Moving a run to another session, owner or call makes it unreadable. */
