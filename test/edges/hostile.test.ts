@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CodeRunStatus } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { CodeRunService, RunCodeRequestSchema } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { limits } from '../../services/shared/limits.ts';
 import { type EmbeddedProcess, startEmbeddedProcess } from '../e2e/embedded.ts';
@@ -93,8 +94,12 @@ function raw(
   });
 }
 
-async function withSession<T>(work: (session: ClientHttp2Session) => Promise<T>): Promise<T> {
-  const session = connectHttp2(`http://${embedded.grpcAddress}`);
+async function withSession<T>(
+  work: (session: ClientHttp2Session) => Promise<T>,
+  socketPath?: string,
+): Promise<T> {
+  const options = socketPath === undefined ? {} : { createConnection: () => connect(socketPath) };
+  const session = connectHttp2(`http://${embedded.grpcAddress}`, options);
   session.on('error', () => {});
   try {
     return await work(session);
@@ -110,6 +115,7 @@ function frame(payload: Uint8Array, flag = 0, length = payload.length): Buffer {
   return Buffer.concat([head, payload]);
 }
 
+const sandboxMethods = SandboxService.methods.map((method) => `/${method.parent.typeName}/${method.name}`);
 const methods = [...CodeRunService.methods, ...SettingsService.methods].map(
   (method) => `/${method.parent.typeName}/${method.name}`,
 );
@@ -228,6 +234,26 @@ describe('the gRPC port', () => {
   });
 });
 
+test('the port of the sandbox answers frames of random bytes with a status', async () => {
+  await withSession(
+    (session) =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...sandboxMethods),
+          fc.uint8Array({ maxLength: 300 }),
+          fc.integer({ min: 0, max: 255 }),
+          async (path, payload, flag) => {
+            const { http, grpc } = await raw(session, path, frame(payload, flag));
+            expect(http).toBe(200);
+            expect(grpc).toBeDefined();
+          },
+        ),
+        { numRuns: numRuns * 5 },
+      ),
+    embedded.sandboxSocket,
+  );
+});
+
 describe('the HTTP port', () => {
   test('answers random requests, never with an error of its own', async () => {
     const word = fc.string({ maxLength: 40 });
@@ -271,8 +297,13 @@ describe('the HTTP port', () => {
           ),
           'latin1',
         );
-        const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(await answer)?.[1] ?? 0);
+        const [head = ''] = (await answer).split('\r\n\r\n');
+        const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
         expect(status).not.toBe(500);
+        // Whatever is wrong is said in the words of the port; Connect has words of its own.
+        if (status >= 400 && !path.startsWith('/openbot.')) {
+          expect(head).toMatch(/^content-type: application\/problem\+json$/im);
+        }
       }),
       { numRuns: numRuns * 5 },
     );

@@ -3,15 +3,15 @@
  * are written once, as the code that the caller gets.
  */
 import { Code, ConnectError, createClient as createConnectClient } from '@connectrpc/connect';
-import { createConnectTransport } from '@connectrpc/connect-node';
+import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { TokenVerifier } from '../../services/shared/auth/tokens.ts';
 import { RpcError } from '../../services/shared/grpc/status.ts';
 import { until } from '../e2e/proc.ts';
-import { completed, inlineCatalog, play, start, waiting } from './core.ts';
+import { completed, inlineCatalog, play, resume, start, waiting } from './core.ts';
 import { type Services, startServices } from './services.ts';
 import { audience, type Claims, Issuer, issuer, token } from './tokens.ts';
 
@@ -115,9 +115,9 @@ const reading: Rule = (caller) => {
 const listing: Rule = (caller) =>
   caller === 'owner without sessions.read' ? 'PERMISSION_DENIED' : reading(caller);
 const only =
-  (allowed: Known): Rule =>
+  (allowed: Known, answer: Answer = 'OK'): Rule =>
   (caller) =>
-    caller === allowed ? 'OK' : 'PERMISSION_DENIED';
+    caller === allowed ? answer : 'PERMISSION_DENIED';
 
 async function answerOf(work: () => Promise<unknown>): Promise<Answer> {
   try {
@@ -132,62 +132,77 @@ async function answerOf(work: () => Promise<unknown>): Promise<Answer> {
 }
 
 type Options = { headers: Record<string, string> };
+type Clients = Pick<Services, 'core' | 'admin'>;
+/** The methods that every protocol has. */
+type UnaryClients = { readonly core: Omit<Clients['core'], 'runCode'>; readonly admin: Clients['admin'] };
+type Method<C> = readonly [Rule, (clients: C, options: Options) => Promise<unknown>];
 const catalogRef = () => ({ ref: { case: 'digest' as const, value: digest } });
+/** For a method that only its caller gets so far with: what is asked for is not there. */
+const nowhere = '00000000-0000-4000-8000-000000000000';
 
-const grpcMethods: Record<string, readonly [Rule, (options: Options) => Promise<unknown>]> = {
-  getCodeRun: [reading, (options) => services.core.getCodeRun({ runId }, options)],
-  listCodeRuns: [listing, (options) => services.core.listCodeRuns({ session }, options)],
-  runCode: [only('core'), (options) => play(services.core, start('return 1'), () => completed(1), options)],
+const unaryMethods: Record<string, Method<UnaryClients>> = {
+  getCodeRun: [reading, ({ core }, options) => core.getCodeRun({ runId }, options)],
+  listCodeRuns: [listing, ({ core }, options) => core.listCodeRuns({ session }, options)],
   cancelCodeRun: [
-    only('core'),
-    async (options) => {
-      const { last } = await play(
-        services.core,
-        start('return 1', { session: 'other' }),
-        () => undefined,
-        options,
-      );
-      await services.core.cancelCodeRun(
-        { runId: last.case === 'finished' ? (last.value.run?.id ?? '') : '' },
-        options,
-      );
-    },
+    only('core', 'NOT_FOUND'),
+    ({ core }, options) => core.cancelCodeRun({ runId: nowhere }, options),
   ],
   deleteSessionCodeRuns: [
     only('core'),
-    (options) => services.core.deleteSessionCodeRuns({ session: 'none' }, options),
+    ({ core }, options) => core.deleteSessionCodeRuns({ session: 'none' }, options),
   ],
-  putCatalog: [only('core'), (options) => services.core.putCatalog({ catalog: {} }, options)],
-  getAgentTools: [only('core'), (options) => services.core.getAgentTools({ catalog: catalogRef() }, options)],
-  getSettings: [only('admin'), (options) => services.admin.getSettings({}, options)],
+  putCatalog: [only('core'), ({ core }, options) => core.putCatalog({ catalog: {} }, options)],
+  describeBindings: [
+    only('core'),
+    ({ core }, options) => core.describeBindings({ catalog: catalogRef() }, options),
+  ],
+  getAgentTools: [
+    only('core'),
+    ({ core }, options) => core.getAgentTools({ catalog: catalogRef() }, options),
+  ],
+  checkCode: [
+    only('core'),
+    ({ core }, options) => core.checkCode({ catalog: catalogRef(), code: 'return 1' }, options),
+  ],
+  getSettings: [only('admin'), ({ admin }, options) => admin.getSettings({}, options)],
   updateSettings: [
-    only('admin'),
-    async (options) => {
-      const { settings } = await services.admin.getSettings({}, options);
-      await services.admin
-        .updateSettings(
-          { expectedVersion: settings?.version ?? 0n, codeMode: {}, updateMask: { paths: ['memory_mb'] } },
-          options,
-        )
-        .catch((error) => {
-          if (error.code !== 'INVALID_ARGUMENT') throw error; // Allowed; the value 0 is what is refused.
-        });
-    },
+    only('admin', 'INVALID_ARGUMENT'), // The value 0 is what is refused.
+    ({ admin }, options) => admin.updateSettings({ codeMode: {} }, options),
+  ],
+};
+
+const grpcMethods: Record<string, Method<Clients>> = {
+  ...unaryMethods,
+  'runCode that starts': [
+    only('core'),
+    ({ core }, options) => play(core, start('return 1'), () => completed(1), options),
+  ],
+  'runCode that resumes': [
+    only('core', 'NOT_FOUND'),
+    ({ core }, options) => play(core, resume(nowhere), () => completed(1), options),
   ],
 };
 
 const httpRoutes: Record<string, readonly [Rule, string, string, unknown?]> = {
   'GET a run': [reading, 'GET', '/v1/code-runs/RUN'],
+  'HEAD a run': [reading, 'HEAD', '/v1/code-runs/RUN'],
   'GET a list': [listing, 'GET', `/v1/sessions/${session}/code-runs`],
+  'HEAD a list': [listing, 'HEAD', `/v1/sessions/${session}/code-runs`],
   'GET the settings': [only('admin'), 'GET', '/v1/platform/settings'],
-  'PATCH the settings': [only('admin'), 'PATCH', '/v1/platform/settings', {}],
-  'POST by Connect': [reading, 'POST', '/openbot.codemode.v1.CodeRunService/GetCodeRun', { runId: 'RUN' }],
+  'HEAD the settings': [only('admin'), 'HEAD', '/v1/platform/settings'],
+  'PATCH the settings': [only('admin', 'INVALID_ARGUMENT'), 'PATCH', '/v1/platform/settings', {}],
 };
+
+test('the tables have every method of the services', () => {
+  const all = [CodeRunService, SettingsService].flatMap((service) => Object.keys(service.method));
+  expect(new Set(Object.keys(grpcMethods).map((name) => name.split(' ')[0]))).toEqual(new Set(all));
+});
 
 const statusOf: Record<Answer, number> = {
   UNAUTHENTICATED: 401,
   PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
+  INVALID_ARGUMENT: 400,
   OK: 200,
 };
 
@@ -199,29 +214,37 @@ describe.each(callers)('a caller that is "%s"', (caller) => {
     return { headers: authorization === undefined ? {} : { authorization } };
   };
 
-  test.each(Object.keys(grpcMethods))('gets its answer from %s', async (name) => {
-    const [rule, call] = grpcMethods[name] ?? [];
-    if (rule === undefined || call === undefined) throw new Error('no such method');
+  const answer = async <C>(clients: C, [rule, call]: Method<C>): Promise<void> => {
     const options = await optionsOf();
-    expect(await answerOf(() => call(options))).toBe(expected(rule));
+    expect(await answerOf(() => call(clients, options))).toBe(expected(rule));
+  };
+
+  test.each(Object.entries(grpcMethods))('gets its answer from %s by gRPC', async (_name, method) => {
+    await answer(services, method);
   });
 
-  test.each(Object.keys(httpRoutes))('gets its answer from %s', async (name) => {
-    const [rule, method, path, body] = httpRoutes[name] ?? [];
-    if (rule === undefined || path === undefined) throw new Error('no such route');
+  describe.each([
+    ['Connect', createConnectTransport],
+    ['gRPC-Web', createGrpcWebTransport],
+  ])('by %s', (_protocol, transportOf) => {
+    test.each(Object.entries(unaryMethods))('gets its answer from %s', async (_name, method) => {
+      const transport = transportOf({ baseUrl: services.httpUrl, httpVersion: '1.1' });
+      const core = createConnectClient(CodeRunService, transport);
+      await answer({ core, admin: createConnectClient(SettingsService, transport) }, method);
+    });
+  });
+
+  test.each(Object.entries(httpRoutes))('gets its answer from %s', async (_name, route) => {
+    const [rule, method, path, body] = route;
     const { headers } = await optionsOf();
     const response = await fetch(services.httpUrl + path.replace('RUN', runId), {
-      method: method ?? '',
+      method,
       headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body).replace('RUN', runId) }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     await response.arrayBuffer();
-    const answer = expected(rule);
-    // The empty change of a caller that may make it is a bad one.
-    expect(response.status).toBe(method === 'PATCH' && answer === 'OK' ? 400 : statusOf[answer]);
-    if (response.status === 401 && path.startsWith('/v1')) {
-      expect(response.headers.get('www-authenticate')).toBe('Bearer');
-    }
+    expect(response.status).toBe(statusOf[expected(rule)]);
+    if (response.status === 401) expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 });
 
@@ -255,6 +278,30 @@ describe('what one may not see', () => {
     } while (pageToken !== '');
     expect(seen).toEqual(['a', 'a', 'a']);
   });
+});
+
+test('clocks may differ by the skew, and no second more', async () => {
+  const atMs = Date.UTC(2026, 0, 1);
+  vi.useFakeTimers({ now: atMs, toFake: ['Date'] });
+  try {
+    const secret = 'correct horse battery staple, twice over';
+    const rules = { keys: { secret }, issuer, audience, clockSkewSeconds: 30 };
+    const verifier = new TokenVerifier(rules);
+    const verify = async (claims: Claims) =>
+      await answerOf(async () => {
+        const signed = token(claims).setProtectedHeader({ alg: 'HS256' });
+        await verifier.verify(await signed.sign(new TextEncoder().encode(secret))).catch((error) => {
+          throw new RpcError(error.code, error.message);
+        });
+      });
+    const now = atMs / 1000;
+    expect(await verify({ exp: now - 29 })).toBe('OK');
+    expect(await verify({ exp: now - 30 })).toBe('UNAUTHENTICATED');
+    expect(await verify({ nbf: now + 30 })).toBe('OK');
+    expect(await verify({ nbf: now + 31 })).toBe('UNAUTHENTICATED');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('keys of the issuer', () => {

@@ -1,11 +1,14 @@
 /** What operators see: health, readiness, metrics, and settings that every instance follows. */
+import { credentials } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
+import { LockLayerState, SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { Settings } from '../../services/code-run/api/settings.ts';
 import type { PlatformSettings } from '../../services/code-run/store/contract.ts';
 import { initialSettings } from '../../services/code-run/store/settings.ts';
 import { untilDone } from '../../services/shared/backoff.ts';
+import { createClient, openChannel } from '../../services/shared/grpc/client.ts';
 import { until } from '../e2e/proc.ts';
 import { completed, play, start, waiting } from './core.ts';
 import { healthOf, Status } from './health.ts';
@@ -33,6 +36,26 @@ test('health and readiness follow the sandbox, each service for itself', async (
     ]);
     expect((await fetch(`${services.httpUrl}/livez`)).status).toBe(200);
   } finally {
+    health.close();
+    await services.stop();
+  }
+});
+
+test('health of the sandbox has every layer of its lock', async () => {
+  const services = await startServices();
+  const health = healthOf(services.sandbox.address);
+  const channel = openChannel(services.sandbox.address, credentials.createInsecure());
+  try {
+    const { layers } = await createClient(SandboxService, channel).getStatus({});
+    expect(layers.length).toBeGreaterThan(5);
+    for (const { name, state } of layers) {
+      const held = state === LockLayerState.HELD;
+      const status = await health.status(`lock.${name}`);
+      expect([name, status]).toEqual([name, held ? Status.SERVING : Status.NOT_SERVING]);
+    }
+    await expect(health.status('lock.nothing')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  } finally {
+    channel.close();
     health.close();
     await services.stop();
   }
