@@ -39,24 +39,28 @@ afterEach(async () => {
 
 const files = async (name: string) => writePem(folder.path, name, await authority.issue(name));
 
-/** Both services with certificates from one authority. */
-async function startBoth(more: Record<string, string> = {}) {
-  const sandboxFiles = await files('sandbox');
-  const codeRunFiles = await files('code-run');
-  const sandbox = await startSandbox(
+async function startSandboxAt(address: string) {
+  const { cert, key } = await files('sandbox');
+  return await startSandbox(
     readSandboxConfig({
       environment: {
-        SANDBOX_LISTEN: 'localhost:0',
+        SANDBOX_LISTEN: address,
         SANDBOX_DRAIN_MS: '0',
-        SANDBOX_TLS_CERT_FILE: sandboxFiles.cert,
-        SANDBOX_TLS_KEY_FILE: sandboxFiles.key,
+        SANDBOX_TLS_CERT_FILE: cert,
+        SANDBOX_TLS_KEY_FILE: key,
         SANDBOX_TLS_CLIENT_CA_FILE: caFile,
         SANDBOX_TLS_CLIENT_NAMES: 'code-run',
       },
     }),
     silentLog,
   );
+}
+
+/** Both services with certificates from one authority. */
+async function startBoth(more: Record<string, string> = {}, log: Log = silentLog) {
+  const sandbox = await startSandboxAt('localhost:0');
   cleanups.push(() => sandbox.stop());
+  const codeRunFiles = await files('code-run');
   const codeRun = await startCodeRun(
     readCodeRunConfig({
       environment: {
@@ -75,7 +79,7 @@ async function startBoth(more: Record<string, string> = {}) {
         ...more,
       },
     }),
-    silentLog,
+    log,
   );
   cleanups.push(() => codeRun.stop());
   await codeRun.context.settings.update(0, { enabled: true }, (name) => name);
@@ -234,6 +238,49 @@ test('a running service shows its renewed certificate on both ports', async () =
   ];
   expect(after[0]).toBe(after[1]);
   expect(after[0]).not.toBe(before[0]);
+});
+
+test('a whole authority is replaced while CodeRunService runs on: its renewed files count on both its sides', async () => {
+  const bothRead = Promise.withResolvers<void>();
+  let read = 0;
+  const log: Log = {
+    ...silentLog,
+    child: () => log,
+    info: (_fields, message) => {
+      if (message.startsWith('certificate files changed') && ++read === 2) bothRead.resolve();
+    },
+  };
+  const { codeRun, sandbox } = await startBoth({}, log);
+  const oldClient = await authority.issue('the-core');
+  const run = async () => {
+    const core = createClient(
+      CodeRunService,
+      channelAs(codeRun.grpcAddress, await authority.issue('the-core')),
+    );
+    return (await play(core, start('return 1'), () => undefined)).last;
+  };
+  expect(await run()).toMatchObject({
+    case: 'finished',
+    value: { run: { status: CodeRunStatus.COMPLETED } },
+  });
+
+  authority = await Authority.make('new');
+  const renewal = await authority.issue('code-run');
+  writeFileSync(caFile, authority.pem); // In one go: what looks at the files runs in this process.
+  writePem(folder.path, 'code-run', renewal);
+  await bothRead.promise; // What CodeRunService shows, and what it shows to the sandbox.
+  await sandbox.stop();
+  const renewed = await startSandboxAt(sandbox.address); // It knows the new authority alone.
+  cleanups.push(() => renewed.stop());
+
+  expect(await run()).toMatchObject({
+    case: 'finished',
+    value: { run: { status: CodeRunStatus.COMPLETED } },
+  });
+  const late = createClient(CodeRunService, channelAs(codeRun.grpcAddress, oldClient));
+  await expect(late.getCodeRun({ runId: 'x' }, { timeoutMs: 5000 })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
 });
 
 test('files that cannot be used fail the start by the names of their variables', async () => {
