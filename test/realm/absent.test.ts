@@ -84,6 +84,15 @@ describe('something absent', () => {
     'FinalizationRegistry',
     'AbortController',
     'Blob',
+    'Event',
+    'EventTarget',
+    'ReadableStream',
+    'DOMException',
+    'URLPattern',
+    'BroadcastChannel',
+    'path',
+    'util',
+    'tools',
   ]) {
     it(`as ${name} says more than that it is not defined`, async () => {
       const { name: error, message } = await thrown(`return ${name}.x`);
@@ -91,6 +100,29 @@ describe('something absent', () => {
       expect(message).toMatch(new RegExp(`^${name} is not defined\\. [A-Z].{20,}\\.$`));
     });
   }
+
+  it('of crypto says what there is', async () => {
+    const help = 'Of crypto there is randomUUID alone: a program has no hashes and no keys.';
+    expect(await thrown('crypto.getRandomValues(new Uint8Array(2))')).toMatchObject({
+      message: `crypto.getRandomValues is not a function. ${help}`,
+    });
+    expect(await thrown('await crypto.subtle.digest("SHA-256", new Uint8Array())')).toMatchObject({
+      message: `Cannot read properties of undefined (reading 'digest'). ${help}`,
+    });
+    expect(await thrown('const book = {}; book.page.sign(1)')).toMatchObject({
+      message: "Cannot read properties of undefined (reading 'sign')",
+    });
+  });
+
+  it('is found where it was only looked for without apps', async () => {
+    for (const [program, meant] of [
+      ['await notes.read_note({ id: 1 })', 'apps.notes'],
+      ['await read_note({ id: 1 })', 'apps.notes.read_note'],
+    ] as const) {
+      const { message } = await thrown(program);
+      expect(message).toMatch(new RegExp(`^\\w+ is not defined\\. Did you mean ${meant}\\?$`));
+    }
+  });
 
   it('that nobody knows of is just not defined', async () => {
     expect(await thrown('return nonsense.x')).toMatchObject({ message: 'nonsense is not defined' });

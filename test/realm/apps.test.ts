@@ -47,10 +47,23 @@ describe('apps', () => {
     'apps.notes.read_note = 1',
     'delete apps.notes.read_note',
     'Object.defineProperty(apps.notes, "x", {})',
+    'Object.defineProperty(apps.notes, "read_note", { value: 1 })',
+    'apps.notes = 1',
+    'apps.x = 1',
+    'delete apps.notes',
+    'Object.defineProperty(apps, "x", {})',
   ])('cannot be changed: %s', async (change) => {
     expect(await thrown(change)).toMatchObject({
-      message: 'apps.notes cannot be changed: it lists what the program may call.',
+      message: expect.stringMatching(
+        /^apps(\.notes)? cannot be changed: it lists what the program may call\.$/,
+      ),
     });
+  });
+
+  it('may be frozen, which changes nothing', async () => {
+    const program = `Object.freeze(apps.mail); Object.freeze(apps);
+      return [Object.isFrozen(apps), Object.isFrozen(apps.mail), Object.keys(apps.mail), (await apps.mail.send({ a: 1 })).a]`;
+    expect(await value(program)).toEqual([true, true, ['send'], 1]);
   });
 
   it('without bindings is empty', async () => {

@@ -7,6 +7,7 @@
  * the helpful error; a name that it asks about stays truly absent, and the help is added to the engine's own
  * error if nobody catches it.
  */
+import { bindingNamed } from './apps.ts';
 import {
   define,
   defineAccessor,
@@ -27,6 +28,9 @@ const files = 'There are no files: use an app that reads and writes them.';
 const exported = 'A program exports nothing: write its statements and return the value.';
 const threads = 'Programs have no threads and no shared memory: Promise.all makes calls at once.';
 const collection = 'Garbage collection cannot be observed here: use Map, WeakMap or plain references.';
+const events = 'There are no events: await the call itself.';
+const streams = 'There are no streams: a call gives its whole result at once.';
+const apps = `The apps are properties of apps: use ${bindings}.`;
 const abort = 'A program cannot abort its calls: await them, or return without them.';
 
 const help: { readonly [name: string]: string } = {
@@ -47,11 +51,19 @@ const help: { readonly [name: string]: string } = {
   clearInterval: timers,
   clearImmediate: timers,
   requestAnimationFrame: timers,
+  requestIdleCallback: timers,
   performance: 'Time stands still in a program: Date.now() gives the time at which the run was created.',
   require: modules,
   module: exported,
   exports: exported,
   importScripts: modules,
+  path: modules,
+  os: modules,
+  util: modules,
+  http: modules,
+  https: modules,
+  zlib: modules,
+  child_process: modules,
   process: 'This is not Node.js: return ends the program, console.log writes, and there is no environment.',
   Buffer: 'This is not Node.js: use Uint8Array, TextEncoder, TextDecoder, atob and btoa.',
   global: 'This is not Node.js: the global object is globalThis.',
@@ -71,6 +83,18 @@ const help: { readonly [name: string]: string } = {
   prompt: browser,
   Blob: 'There are no blobs: use strings or Uint8Array.',
   File: files,
+  Event: events,
+  EventTarget: events,
+  CustomEvent: events,
+  ReadableStream: streams,
+  WritableStream: streams,
+  TransformStream: streams,
+  CompressionStream: streams,
+  DecompressionStream: streams,
+  TextEncoderStream: streams,
+  TextDecoderStream: streams,
+  DOMException: 'There is no DOM: throw an Error and set its name.',
+  URLPattern: 'There are no URL patterns: use URL and regular expressions.',
   AbortController: abort,
   AbortSignal: abort,
   WebAssembly: 'WebAssembly is not available: write it in JavaScript.',
@@ -78,8 +102,11 @@ const help: { readonly [name: string]: string } = {
   Atomics: threads,
   Worker: threads,
   MessageChannel: threads,
+  BroadcastChannel: threads,
   WeakRef: collection,
   FinalizationRegistry: collection,
+  tools: apps,
+  mcp: apps,
 };
 
 /** A use of a name that is no property of something, or a question whether it is there. */
@@ -92,6 +119,7 @@ const use = new RegExp(
 match(use, 'nothing');
 
 let loading = false;
+let usesCrypto = false;
 
 /** Libraries look for what may be there; while they load, nothing is. */
 export function whileLoading<T>(load: () => T): T {
@@ -107,6 +135,7 @@ export function whileLoading<T>(load: () => T): T {
 /** Prepares the global object for what a program's text uses. */
 export function installAbsent(program: string): void {
   const asked = { __proto__: null } as unknown as Record<string, boolean>;
+  usesCrypto = matches(/\bcrypto\b/, program);
   use.lastIndex = 0;
   for (let found = match(use, program); found !== undefined; found = match(use, program)) {
     const name = found[2] as string;
@@ -133,6 +162,9 @@ export function installAbsent(program: string): void {
 }
 
 const undefinedName = /^([\w$]+) is not defined$/;
+const noCryptoMember =
+  /^crypto\.[\w$]+ is not a function$|\(reading '(?:digest|sign|verify|(?:en|de)crypt|(?:import|export|generate|derive|wrap|unwrap)Key|deriveBits)'\)$/;
+const cryptoHelp = 'Of crypto there is randomUUID alone: a program has no hashes and no keys.';
 const notCallable = /^(?:globalThis|self|window|global)\.([\w$]+) is not a (?:function|constructor)$/;
 
 /** What an engine's message does not say, to stand behind it. `callsOut`: a call had not settled yet. */
@@ -159,7 +191,11 @@ function helpFor(name: string, message: string): string {
   if (name === 'SyntaxError' && message === 'Single function literal required') {
     return "A '}' closes the program too early.";
   }
-  const found = match(undefinedName, message) ?? match(notCallable, message);
-  const missing = found?.[1];
-  return (missing !== undefined && help[missing]) || '';
+  if (name === 'TypeError' && usesCrypto && matches(noCryptoMember, message)) {
+    return cryptoHelp;
+  }
+  const notDefined = match(undefinedName, message)?.[1];
+  const missing = notDefined ?? match(notCallable, message)?.[1];
+  const known = missing !== undefined && help[missing];
+  return known || (notDefined === undefined ? '' : bindingNamed(notDefined));
 }

@@ -10,7 +10,7 @@
  */
 import { issueCall } from './calls.ts';
 import type { RealmJob } from './contract.ts';
-import { nearest } from './nearest.ts';
+import { nearest, suggestionsMax } from './nearest.ts';
 import {
   append,
   apply,
@@ -36,7 +36,10 @@ type Entry = RealmJob['bindings'][number];
 type Binding = (args?: unknown) => unknown;
 type Named = Record<string | symbol, unknown>;
 
+let bindings: RealmJob['bindings'] = [];
+
 export function installApps(entries: RealmJob['bindings']): void {
+  bindings = entries;
   const callByName = makeCallByName(entries);
   const byConnection = new SafeMap<string, List<Entry>>();
   const connections = emptyObject();
@@ -59,6 +62,7 @@ export function installApps(entries: RealmJob['bindings']): void {
     __proto__: null,
     get: getOrThrow('apps', (wanted) => capabilitiesLike(entries, wanted)),
   } as ProxyHandler<object>;
+  refuseChanges(handler, 'apps', () => {});
   define(globalThis, 'apps', new Proxy(freeze(connections), handler));
 }
 
@@ -97,14 +101,25 @@ function makeConnection(name: string, entries: List<Entry>, callByName: object):
       return apply(act, undefined, args);
     };
   }
-  const refuse = (): never => {
-    throw new TypeError(`apps.${name} cannot be changed: it lists what the program may call.`);
-  };
-  handler['set'] = refuse;
-  handler['defineProperty'] = refuse;
-  handler['deleteProperty'] = refuse;
+  refuseChanges(handler, `apps.${name}`, fill);
   return new Proxy(target, handler as ProxyHandler<object>);
 }
+
+/** `fill` makes what the target lists. */
+function refuseChanges(handler: ProxyHandler<object>, path: string, fill: () => void): void {
+  const refuse = (): never => {
+    throw new TypeError(`${path} cannot be changed: it lists what the program may call.`);
+  };
+  handler.set = refuse;
+  handler.deleteProperty = refuse;
+  // Freezing what is frozen defines every property as it is, and changes nothing.
+  handler.defineProperty = (target, key, descriptor) => {
+    fill();
+    return reflectDefineProperty(target, key, descriptor) || refuse();
+  };
+}
+
+const reflectDefineProperty = Reflect.defineProperty;
 
 /** Every other trap that looks at properties, as the engine has it. */
 const passOn = {
@@ -247,6 +262,23 @@ function suggestion(
   }
   const owner = prefix === '' ? 'apps' : slice(prefix, 0, prefix.length - 1);
   return ` Object.keys(${owner}) lists what there is.`;
+}
+
+/** What a program meant that left out `apps.`, for the end of a message; empty if there is no such name. */
+export function bindingNamed(name: string): string {
+  const paths: List<string> = list();
+  for (let at = 0; at < bindings.length && paths.length < suggestionsMax; at += 1) {
+    const entry = bindings[at] as Entry;
+    const connection = entry[0];
+    const capability = entry[1];
+    if (connection === name) {
+      return `Did you mean apps.${name}?`;
+    }
+    if (capability === name) {
+      append(paths, `apps.${connection}.${capability}`);
+    }
+  }
+  return paths.length === 0 ? '' : `Did you mean ${join(paths, ' or ', '')}?`;
 }
 
 /** Capabilities near a name that was looked for among the connections. */

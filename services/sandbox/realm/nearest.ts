@@ -1,7 +1,7 @@
 /** The names that a misspelt one may have meant. */
 import { append, charCodeAt, indexOf, type List, list, max, min, toLowerCase } from './primordials.ts';
 
-const suggestionsMax = 3;
+export const suggestionsMax = 3;
 
 /** The nearest names, best first: equal but for case and signs, then by edits, then those that contain it. */
 export function nearest(wanted: string, names: List<string>): List<string> {
