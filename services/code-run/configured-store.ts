@@ -22,7 +22,7 @@ import {
 type Store = CodeRunStore & KeyRotation;
 
 /** How long a start waits for its store before it goes on without. */
-const firstTryMs = 1_000;
+const firstTryMs = 2_000;
 
 /**
  * For a service: one that starts before its store listens all the same. Rejects if the store is seen at once to

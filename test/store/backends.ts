@@ -9,6 +9,8 @@ import { SqliteRows } from '../../services/code-run/store/sqlite/sqlite-rows.ts'
 import { mongoAvailable, startMongo } from '../support/mongo.ts';
 
 export interface Backend {
+  /** As a service is given it. */
+  readonly url: string;
   /** Another connection to the same database. */
   rows(): Promise<RowStore>;
   /** Every byte that the database holds. */
@@ -32,8 +34,10 @@ export function backends(suite: string): readonly BackendKind[] {
 
 async function startSqlite(): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'code-mode-sqlite-'));
+  const path = join(folder, 'runs.db');
   return {
-    rows: async () => new SqliteRows({ path: join(folder, 'runs.db'), durability: 'power' }),
+    url: `sqlite:${path}`,
+    rows: async () => new SqliteRows({ path, durability: 'power' }),
     dump: async () => filesIn(folder),
     stop: async () => rmSync(folder, { recursive: true }),
   };
@@ -42,6 +46,7 @@ async function startSqlite(): Promise<Backend> {
 async function startMongoBackend(): Promise<Backend> {
   const { url, folder, stop } = await startMongo();
   return {
+    url,
     rows: () => MongoRows.open(url),
     dump: async () =>
       Buffer.concat([await documents(url), folder === undefined ? Buffer.alloc(0) : filesIn(folder)]),

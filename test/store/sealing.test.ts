@@ -6,6 +6,7 @@ import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
 import { limits } from '../../services/shared/limits.ts';
 import { type Backend, backends } from './backends.ts';
 import { type Changes, changedRows, flipped } from './changed-rows.ts';
+import { formsOf } from './dump.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
 
 const keys = localKeeper('k1');
@@ -240,11 +241,4 @@ function noise(chunks: number): string {
     bytes[at] = state >>> 24;
   }
   return JSON.stringify(bytes.toString('base64'));
-}
-
-/** The text as it would stand in bytes, in UTF-16 and in base64 at each alignment. */
-function formsOf(text: string): (Buffer | string)[] {
-  const inner = text.slice(3, -3);
-  const base64 = [0, 1, 2].map((skip) => Buffer.from(inner.slice(skip)).toString('base64').slice(0, -4));
-  return [Buffer.from(text), Buffer.from(text, 'utf16le'), ...base64];
 }
