@@ -31,9 +31,9 @@ export function mongoClient(url: string): { readonly client: MongoClient; readon
     appName: 'code-mode',
     promoteBuffers: true,
     ignoreUndefined: false,
-    ...unlessSaid(['w', 'journal', 'wtimeout', 'wtimeoutMS'], {
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: writeTimeoutMs },
-    }),
+    ...unlessSaid(['w'], { w: 'majority' }),
+    ...unlessSaid(['journal'], { journal: true }),
+    ...unlessSaid(['wtimeout', 'wtimeoutMS'], { wtimeoutMS: writeTimeoutMs }),
     ...unlessSaid(['readConcernLevel'], { readConcern: { level: 'majority' } }),
     ...unlessSaid(['serverSelectionTimeoutMS'], { serverSelectionTimeoutMS: serverSelectionTimeoutMs }),
     ...unlessSaid(['connectTimeoutMS'], { connectTimeoutMS: connectTimeoutMs }),
