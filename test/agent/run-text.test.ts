@@ -77,6 +77,7 @@ describe('the text of a completed run', () => {
     const outcomes: (Outcome | undefined)[] = [
       { tag: 'Completed', valueJson: '{"content":[],"isError":true}' },
       { tag: 'Completed', valueJson: '{"content":[{"isError":true}]}' },
+      { tag: 'Completed', valueJson: '{"content":[{"type":"text","text":"no such note"}],"isError":true}' },
       { tag: 'InputRequired', operationId: 'op-1' },
       undefined,
     ];
@@ -88,8 +89,9 @@ describe('the text of a completed run', () => {
       [
         '  0 notes.n0: done, but the app says isError',
         '  1 notes.n1: done',
-        '  2 notes.n2: needs more input, to be given to the app operation',
-        '  3 notes.n3: sent, no outcome',
+        '  2 notes.n2: done, but the app says isError: no such note',
+        '  3 notes.n3: needs more input, to be given to the app operation',
+        '  4 notes.n4: sent, no outcome',
       ].join('\n'),
     );
   });

@@ -49,7 +49,7 @@ function outcomeText(outcome: Outcome | undefined, isWaiting: boolean): string {
   if (outcome === undefined) return isWaiting ? 'waits for a decision' : 'sent, no outcome';
   switch (outcome.tag) {
     case 'Completed':
-      return saysError(outcome.valueJson) ? 'done, but the app says isError' : 'done';
+      return completedText(outcome.valueJson);
     case 'Failed':
       return `failed, ${outcome.reason}: ${clip(outcome.message, messageBytesMax)}`;
     case 'Denied':
@@ -59,8 +59,13 @@ function outcomeText(outcome: Outcome | undefined, isWaiting: boolean): string {
   }
 }
 
-function saysError(valueJson: string): boolean {
-  if (valueJson.length > readCharactersMax || !valueJson.includes('"isError"')) return false;
+/** A tool that failed in its own terms says why in its content. */
+function completedText(valueJson: string): string {
+  if (valueJson.length > readCharactersMax || !valueJson.includes('"isError"')) return 'done';
   const value: unknown = JSON.parse(valueJson);
-  return typeof value === 'object' && value !== null && 'isError' in value && value.isError === true;
+  if (typeof value !== 'object' || value === null || !('isError' in value) || value.isError !== true)
+    return 'done';
+  const [first] = 'content' in value && Array.isArray(value.content) ? value.content : [];
+  const why = typeof first?.text === 'string' ? `: ${clip(first.text, messageBytesMax)}` : '';
+  return `done, but the app says isError${why}`;
 }

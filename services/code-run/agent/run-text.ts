@@ -8,16 +8,9 @@
 import { limits } from '../../shared/limits.ts';
 import { utf8Bytes } from '../../shared/text.ts';
 import { unreachable } from '../../shared/unreachable.ts';
-import type {
-  CallFailureReason,
-  FailureReason,
-  JournalEntry,
-  LogLine,
-  Outcome,
-  RunResult,
-  StoredRun,
-} from '../core/model.ts';
+import type { LogLine, RunResult, StoredRun } from '../core/model.ts';
 import type { DecisionRequest, RunRecord } from '../runner/contract.ts';
+import { adviceFor } from './advice.ts';
 import { callLines, countCalls } from './calls.ts';
 import { clip, clipLines } from './clip.ts';
 import { excerpt } from './excerpt.ts';
@@ -86,86 +79,9 @@ function failure(record: RunRecord, result: Failed, calls: number): string[] {
   return [
     `Failed (${reason})${place}: ${clip(message, limits.agentMessageBytesMax)}`,
     ...excerpt(record.run.code, line, column),
-    ...advice(record, reason, message),
+    ...adviceFor(record, reason, message),
     ...(calls === 0 ? [] : ['The calls below were made and stay made: do not repeat them blindly.']),
   ];
-}
-
-function advice({ run, journal }: RunRecord, reason: FailureReason, message: string): string[] {
-  switch (reason) {
-    case 'Error':
-      // No attempt: it could not be understood, or did not pass the check.
-      return run.attempts.length === 0 ? ['Nothing ran.'] : callAdvice(journal, message);
-    case 'ReplayMismatch':
-      return [
-        'After a wait the program runs again from the top and must make the same calls, with the same arguments.',
-        'Start a new program for what is left to do.',
-      ];
-    case 'Unavailable':
-      return ['This is not the fault of the program.'];
-    case 'Timeout':
-    case 'Memory':
-    case 'OutputTooLarge':
-    case 'Cancelled':
-      return [];
-    default:
-      return unreachable(reason);
-  }
-}
-
-/** What helps with the error of a call that the program did not catch. */
-function callAdvice(journal: readonly JournalEntry[], message: string): string[] {
-  const settled = journal.findLast((entry) => entry.kind === 'Settled' && isErrorOf(entry.outcome, message));
-  const called = journal.find((entry) => entry.kind === 'Called' && entry.index === settled?.index);
-  if (settled?.kind !== 'Settled' || called?.kind !== 'Called') return [];
-  const { outcome } = settled;
-  switch (outcome.tag) {
-    case 'Denied':
-      return ['A decider did not allow this call. Do not try it in another way; ask first.'];
-    case 'InputRequired':
-      return ['The app needs more input. It is given to the app operation, outside the code.'];
-    case 'Failed':
-      return [failedCallAdvice(called.binding, outcome.reason)];
-    default:
-      return [];
-  }
-}
-
-/** Whether the outcome is what the program ended with. */
-function isErrorOf(outcome: Outcome, message: string): boolean {
-  switch (outcome.tag) {
-    case 'Denied':
-      return message.startsWith('AppCallDenied') && message.includes(outcome.message);
-    case 'Failed':
-      return message.startsWith('AppCallFailed') && message.includes(outcome.message);
-    case 'InputRequired':
-      return message.startsWith('AppInputRequired');
-    case 'Completed':
-      return false;
-    default:
-      return unreachable(outcome);
-  }
-}
-
-function failedCallAdvice(binding: string, reason: CallFailureReason): string {
-  switch (reason) {
-    case 'InvalidArguments':
-      return `Compare the arguments with the declaration: openbot_code_api {"binding": "${binding}"}.`;
-    case 'OutcomeUnknown':
-      return 'Nobody knows whether this call was performed: read the state from the app before you call again.';
-    case 'NotFound':
-      return `${binding} is gone: openbot_code_api shows what there is now.`;
-    case 'Timeout':
-    case 'Unavailable':
-    case 'Cancelled':
-    case 'Internal':
-    case 'ToolError':
-      return `${binding} failed (${reason}). Where the program can go on without it, catch the error.`;
-    case 'ResultTooLarge':
-      return `The result of ${binding} is too large: ask for less, or page by page.`;
-    default:
-      return unreachable(reason);
-  }
 }
 
 // ---- Sections ------------------------------------------------------------------------------------

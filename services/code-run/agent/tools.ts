@@ -18,7 +18,7 @@ export const runCodeName = 'openbot_run_code';
 
 /** Both tools; none where there is nothing to call. */
 export function agentTools(bindings: readonly Binding[]): AgentTool[] {
-  const [first] = bindings;
+  const first = bindings.find(({ source }) => source.kind === 'tool') ?? bindings[0];
   if (first === undefined) return [];
   const connections = connectionsLine(bindings);
   return [codeApi(first, connections), runCode(first, connections)];
