@@ -18,6 +18,11 @@ describe('envelope', () => {
     expect(seal(key, context, 0, plain).equals(seal(key, context, 0, plain))).toBe(false);
   });
 
+  test('uses a nonce once, over more pieces than are drawn for at a time', () => {
+    const nonces = Array.from({ length: 2_000 }, () => seal(key, context, 0, plain).toString('hex', 2, 14));
+    expect(new Set(nonces).size).toBe(nonces.length);
+  });
+
   test('refuses a flip of any one bit', () => {
     const sealed = seal(key, context, 0, plain);
     for (let bit = 0; bit < sealed.length * 8; bit++) {
