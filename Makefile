@@ -6,6 +6,7 @@ SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help setup start mongo demo test attacks bench-sandbox sim kills tools bench-store bench lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools bench-store bench bench-replay lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +49,9 @@ bench-store: setup ## Measure the stores against the same rows without sealing
 
 bench: setup ## Measure both services against bare isolated-vm, as ratios (ROUNDS=30)
 	node --no-node-snapshot --no-warnings test/bench/main.ts
+
+bench-replay: setup ## Measure what a replay of up to 1,000 recorded calls costs, the same way (ROUNDS=20)
+	node --no-node-snapshot --no-warnings test/bench/replay.ts
 
 lint: setup ## Check format, lint rules, protocol and types
 	biome check --error-on-warnings .

@@ -1,15 +1,15 @@
 /**
  * What a replay costs through both services: from a resume to the first call that is not in the journal, beside
- * the same program in bare isolated-vm. `node test/bench/replay.ts`; ROUNDS sets how often (default 10).
+ * the same program in bare isolated-vm. `make bench-replay`; ROUNDS sets how often (default 20).
  */
 import { runBare } from './floor.ts';
 import { Services } from './services.ts';
 
-const { ROUNDS = '10' } = process.env;
+const { ROUNDS = '20' } = process.env;
 const rounds = Number(ROUNDS);
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const at = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN;
 
 async function measure(services: Services, calls: number): Promise<string> {
   const code = (call: string, count: number) =>
@@ -23,13 +23,21 @@ async function measure(services: Services, calls: number): Promise<string> {
     floor.push(performance.now() - began);
     ours.push(await services.timeReplay(runId));
   }
-  const cells = [median(floor), median(ours), Math.min(...ours)].map((ms) => ms.toFixed(1).padStart(10));
-  return `${String(calls).padStart(8)} recorded calls ${cells.join('')}${(median(ours) / median(floor)).toFixed(2).padStart(8)}`;
+  const ms = [at(floor, 0.1), at(floor, 0.5), at(ours, 0.1), at(ours, 0.5)];
+  const ratios = [at(ours, 0.1) / at(floor, 0.1), at(ours, 0.5) / at(floor, 0.5)];
+  const cells = [
+    ...ms.map((value) => value.toFixed(1).padStart(9)),
+    ...ratios.map((x) => x.toFixed(1).padStart(7)),
+  ];
+  return `${String(calls).padStart(8)} recorded calls${cells.join('')}`;
 }
 
 const services = await Services.start();
 try {
-  const lines = [`${''.padEnd(24)} floor p50  ours p50  ours min   ratio`];
+  const lines = [
+    `${''.padEnd(23)}        floor             ours          ratio`,
+    `${''.padEnd(23)}      p10      p50      p10      p50    p10    p50`,
+  ];
   for (const calls of [0, 10, 100, 1000]) lines.push(await measure(services, calls));
   process.stdout.write(`${lines.join('\n')}\n`);
 } finally {
