@@ -67,7 +67,14 @@ export class SteadfastCore {
         }
       } catch (error) {
         // Whatever a restart may cause; anything else is a fault.
-        const passing = ['UNAVAILABLE', 'CANCELLED', 'ABORTED', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED'];
+        const passing = [
+          'UNAVAILABLE',
+          'DEADLINE_EXCEEDED',
+          'CANCELLED',
+          'ABORTED',
+          'FAILED_PRECONDITION',
+          'RESOURCE_EXHAUSTED',
+        ];
         if (!(error instanceof RpcError) || !passing.includes(error.code)) throw error;
         await new Promise((resolve) => setTimeout(resolve, 100));
         runId = undefined; // It may have ended without our being told.

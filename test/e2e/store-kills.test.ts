@@ -77,12 +77,21 @@ afterEach(async () => {
 async function survives(core: SteadfastCore, kinds: readonly Kind[]): Promise<Record<Kind, number>> {
   const killed = { service: 0, server: 0, both: 0 };
   const runs: Promise<CodeRun>[] = [];
+  const failures: unknown[] = [];
+  const start = () => {
+    const run = core.run(runs.length);
+    run.catch((error: unknown) => failures.push(error));
+    runs.push(run);
+  };
+  const performed = (count: number) => () => {
+    if (failures.length > 0) throw failures[0];
+    return core.operations.size >= count;
+  };
   for (let kill = 0; kill < kills; kill++) {
     const kind = kinds[kill % kinds.length] ?? 'service';
     const before = core.operations.size;
-    for (let n = 0; n < runsAtOnce; n++) runs.push(core.run(runs.length));
-    const moment = before + 1 + Math.floor(Math.random() * runsAtOnce * 4);
-    await until(() => core.operations.size >= moment);
+    for (let n = 0; n < runsAtOnce; n++) start();
+    await until(performed(before + 1 + Math.floor(Math.random() * runsAtOnce * 4)));
     const { pid } = codeRun;
     if (kind !== 'server') codeRun.kill('SIGKILL');
     if (kind !== 'service') await server?.kill();

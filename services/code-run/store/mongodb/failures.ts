@@ -75,8 +75,12 @@ const refusals: ReadonlyMap<number, string> = new Map([
   [duplicateKey, otherIndexes],
 ]);
 
+/** It met the end of its client: this store was closed, or its client was replaced. */
 function isClosed(error: MongoAPIError): boolean {
-  return ['MongoNotConnectedError', 'MongoTopologyClosedError', 'MongoClientClosedError'].includes(
-    error.name,
-  );
+  return [
+    'MongoNotConnectedError',
+    'MongoTopologyClosedError',
+    'MongoClientClosedError',
+    'MongoExpiredSessionError',
+  ].includes(error.name);
 }
