@@ -52,6 +52,8 @@ const busyTimeoutMs = 2_000;
  * thread, and a page of the journal, which each append of its run writes again, is moved once: seldom is cheaper.
  */
 const walPages = 4_000;
+/** Each page has a head of 24 bytes, and the file one of 32. */
+const walBytes = walPages * (4096 + 24) + 32;
 
 export class SqliteRows implements RowStore {
   readonly #database: DatabaseSync;
@@ -72,7 +74,7 @@ export class SqliteRows implements RowStore {
       database.exec(`PRAGMA wal_autocheckpoint = ${walPages}`);
       prepareSchema(database);
       this.#database = database;
-      this.#wal = inMemory || durability === 'process' ? undefined : new WalSync(path);
+      this.#wal = inMemory || durability === 'process' ? undefined : openLog(database, path);
     } catch (error) {
       database?.close();
       throw notOpened(error, path);
@@ -318,6 +320,14 @@ export class SqliteRows implements RowStore {
       throw unavailable(error);
     }
   }
+}
+
+function openLog(database: DatabaseSync, path: string): WalSync {
+  const wal = new WalSync(path);
+  database.exec('BEGIN IMMEDIATE');
+  wal.extend(walBytes);
+  database.exec('COMMIT');
+  return wal;
 }
 
 function fieldsOf(change: RunRowChange | RunRowExpectation): (keyof RunRow)[] {
