@@ -13,6 +13,9 @@ const files = 'There are no files: use an app that reads and writes them.';
 const exported = 'A program exports nothing: write its statements and return the value.';
 const threads = 'Programs have no threads and no shared memory: Promise.all makes calls at once.';
 const collection = 'Garbage collection cannot be observed here: use Map, WeakMap or plain references.';
+const events = 'There are no events: await the call itself.';
+const streams = 'There are no streams: a call gives its whole result at once.';
+const apps = `The apps are properties of apps: use ${bindings}.`;
 const abort = 'A program cannot abort its calls: await them, or return without them.';
 
 const help: ReadonlyMap<string, string> = new Map(
@@ -33,11 +36,19 @@ const help: ReadonlyMap<string, string> = new Map(
     clearInterval: timers,
     clearImmediate: timers,
     requestAnimationFrame: timers,
+    requestIdleCallback: timers,
     performance: 'Time stands still in a program: Date.now() gives the time at which the run was created.',
     require: modules,
     module: exported,
     exports: exported,
     importScripts: modules,
+    path: modules,
+    os: modules,
+    util: modules,
+    http: modules,
+    https: modules,
+    zlib: modules,
+    child_process: modules,
     process: 'This is not Node.js: return ends the program, console.log writes, and there is no environment.',
     Buffer: 'This is not Node.js: use Uint8Array, TextEncoder, TextDecoder, atob and btoa.',
     global: 'This is not Node.js: the global object is globalThis.',
@@ -57,6 +68,18 @@ const help: ReadonlyMap<string, string> = new Map(
     prompt: browser,
     Blob: 'There are no blobs: use strings or Uint8Array.',
     File: files,
+    Event: events,
+    EventTarget: events,
+    CustomEvent: events,
+    ReadableStream: streams,
+    WritableStream: streams,
+    TransformStream: streams,
+    CompressionStream: streams,
+    DecompressionStream: streams,
+    TextEncoderStream: streams,
+    TextDecoderStream: streams,
+    DOMException: 'There is no DOM: throw an Error and set its name.',
+    URLPattern: 'There are no URL patterns: use URL and regular expressions.',
     AbortController: abort,
     AbortSignal: abort,
     WebAssembly: 'WebAssembly is not available: write it in JavaScript.',
@@ -64,8 +87,11 @@ const help: ReadonlyMap<string, string> = new Map(
     Atomics: threads,
     Worker: threads,
     MessageChannel: threads,
+    BroadcastChannel: threads,
     WeakRef: collection,
     FinalizationRegistry: collection,
+    tools: apps,
+    mcp: apps,
   }),
 );
 
