@@ -22,6 +22,7 @@ type Kind = 'service' | 'server' | 'both';
 const { KILLS } = process.env;
 const kills = Number(KILLS ?? 3);
 const runsAtOnce = 3;
+const unendedMax = 9;
 const timeoutMs = 120_000 + kills * 20_000;
 
 let folder: Folder;
@@ -78,20 +79,30 @@ async function survives(core: SteadfastCore, kinds: readonly Kind[]): Promise<Re
   const killed = { service: 0, server: 0, both: 0 };
   const runs: Promise<CodeRun>[] = [];
   const failures: unknown[] = [];
+  let unended = 0;
   const start = () => {
     const run = core.run(runs.length);
-    run.catch((error: unknown) => failures.push(error));
+    unended += 1;
+    run.then(
+      () => {
+        unended -= 1;
+      },
+      (error: unknown) => failures.push(error),
+    );
     runs.push(run);
   };
-  const performed = (count: number) => () => {
+  const unlessFailed = (condition: () => boolean) => () => {
     if (failures.length > 0) throw failures[0];
-    return core.operations.size >= count;
+    return condition();
   };
   for (let kill = 0; kill < kills; kill++) {
     const kind = kinds[kill % kinds.length] ?? 'service';
+    // A run that lost its service waits for its lease: kills that come faster than runs end would only pile them up.
+    await until(unlessFailed(() => unended <= unendedMax));
     const before = core.operations.size;
     for (let n = 0; n < runsAtOnce; n++) start();
-    await until(performed(before + 1 + Math.floor(Math.random() * runsAtOnce * 4)));
+    const moment = before + 1 + Math.floor(Math.random() * runsAtOnce * 4);
+    await until(unlessFailed(() => core.operations.size >= moment));
     const { pid } = codeRun;
     if (kind !== 'server') codeRun.kill('SIGKILL');
     if (kind !== 'service') await server?.kill();
