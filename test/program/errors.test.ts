@@ -102,6 +102,16 @@ const table: readonly (readonly [what: string, code: string, error: string])[] =
     '6:1 Syntax error: there are 2 fenced programs, and it is not clear which to run: send one',
   ],
   [
+    'two fenced programs without a language',
+    '```\na()\n```\n```\nlet b: 1 = c()\n```',
+    '4:1 Syntax error: there are 2 fenced programs, and it is not clear which to run: send one',
+  ],
+  [
+    'two fences without a language and without a program',
+    '```\na\n```\n```\n1\n```',
+    '4:1 Syntax error: there are 2 fenced programs, and it is not clear which to run: send one',
+  ],
+  [
     'a fence of another language',
     '```python\nprint(1)\n```',
     '1:1 Syntax error: the fenced text is python, not JavaScript',

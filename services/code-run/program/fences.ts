@@ -4,6 +4,8 @@
  * A fence that stands inside a template literal or a comment is no fence; the caller asks only for texts
  * that do not parse as they are.
  */
+import { limits } from '../../shared/limits.ts';
+import { attempt, type Language, parse } from './parser.ts';
 import { lineBreaksOf } from './position.ts';
 import { ProgramProblem } from './problem.ts';
 
@@ -22,7 +24,10 @@ interface Fence {
   readonly offset: number;
 }
 
-const fenceLine = /^[ \t]*(`{3,}|~{3,})[ \t]*([^`\r\n]*)$/;
+/** Before a fence in its line: any white space, a BOM too. */
+const indent = String.raw`^[^\S\r\n\u2028\u2029]*`;
+const fenceLine = new RegExp(`${indent}(\`{3,}|~{3,})([^\`\\r\\n]*)$`);
+const fenceStart = new RegExp(`${indent}(?:\`{3}|~{3})`, 'm');
 /** More fences than this are not looked at. */
 const fencesMax = 100;
 const programLanguages = new Set(
@@ -31,7 +36,7 @@ const programLanguages = new Set(
 
 /** Whether a line of the text looks like a fence. */
 export function mayBeFenced(text: string): boolean {
-  return /^[ \t]*(?:```|~~~)/m.test(text);
+  return fenceStart.test(text);
 }
 
 /** The text with everything but its fenced program emptied; undefined if it has no fence. */
@@ -41,7 +46,7 @@ export function unfence(text: string): string | undefined {
   if (fences.length === 0) return undefined;
   const candidates = fences.filter((fence) => programLanguages.has(fence.language));
   const named = candidates.filter((fence) => fence.language !== '');
-  const programs = named.length > 0 ? named : candidates;
+  const programs = named.length > 0 ? named : likelyOf(text, lines, candidates);
   const [program, another] = programs;
   if (program === undefined) {
     const [first] = fences;
@@ -54,6 +59,25 @@ export function unfence(text: string): string | undefined {
     );
   }
   return keepLines(text, lines, program);
+}
+
+/** Of several fences without a language those that do something; all of them if none does. */
+function likelyOf(text: string, lines: readonly Line[], fences: readonly Fence[]): readonly Fence[] {
+  if (fences.length < 2) return fences;
+  const likely = fences.filter((fence) => doesSomething(insideOf(text, lines, fence)));
+  return likely.length === 0 ? fences : likely;
+}
+
+/** Without one of these, what can be read gives a value at most: it is data, or what a program has put out. */
+const doing = /[(`=]|\b(?:await|new|return|throw)\b/;
+
+function doesSomething(text: string): boolean {
+  if (!doing.test(text)) return false;
+  const isRead = (language: Language) => !(attempt(() => parse(language, text)) instanceof ProgramProblem);
+  // What is too large to be read with types may be a program.
+  return (
+    isRead('JavaScript') || Buffer.byteLength(text) > limits.typedProgramBytesMax || isRead('TypeScript')
+  );
 }
 
 function fencesOf(text: string, lines: readonly Line[]): Fence[] {
@@ -111,6 +135,10 @@ function keepLines(text: string, lines: readonly Line[], fence: Fence): string {
     result += inside ? text.slice(line.start, next) : text.slice(line.end, next);
   });
   return result;
+}
+
+function insideOf(text: string, lines: readonly Line[], { from, to }: Fence): string {
+  return from > to ? '' : text.slice(lines[from]?.start, lines[to]?.end);
 }
 
 function linesOf(text: string): Line[] {
