@@ -37,7 +37,7 @@ bench-sandbox: setup ## Measure locked processes against started ones and bare i
 sim: setup ## Simulate 100,000 runs under crashes, cancels and changes (about half an hour)
 	SIM_CASES=100000 SIM_REAL_CASES=300 vitest run test/sim
 
-kills: setup tools ## Kill services and stores 200 times at random moments, and look at what is left (minutes)
+kills: setup tools ## Kill services and stores 200 times at random moments, and look at what is left (about twenty minutes)
 	KILLS=50 vitest run --no-file-parallelism test/store/kill.test.ts test/e2e/store-kills.test.ts
 
 tools: ## Build what tests talk to (needs Go and Python): ferretdb, bao, grpcurl, a Python client
