@@ -54,19 +54,29 @@ test('a catalog is refused by its size before it is prepared', () => {
   ]);
 });
 
-test('ids must be there and differ, and so must names of what is called', () => {
+test('ids must be there and differ', () => {
   const twice = [{ id: 'a' }, { id: 'a' }, { id: '' }];
   expect(violationsOf({ connections: twice })).toEqual([
     'catalog.connections[1].id must be unique among the connections',
     'catalog.connections[2].id must not be empty',
   ]);
+});
+
+test('a catalog is taken with what an app gives no name', () => {
   const nameless = { tools: [{}], resources: [{}], resourceTemplates: [{}], prompts: [{}] };
-  expect(violationsOf({ connections: [{ id: 'a', ...nameless }] })).toEqual([
-    'catalog.connections[0].tools[0].name must not be empty',
-    'catalog.connections[0].resources[0].uri must not be empty',
-    'catalog.connections[0].resource_templates[0].uri_template must not be empty',
-    'catalog.connections[0].prompts[0].name must not be empty',
+  const connections = [
+    { id: 'a', name: 'Odd', ...nameless },
+    { id: 'b', name: 'Notes', tools: tools(1) },
+  ];
+  const { compiled } = new Catalogs().put(catalogOf({ connections }), 'catalog');
+  expect(compiled.table.all.map(({ name }) => name)).toEqual([
+    'odd._',
+    'odd.__2',
+    'odd.__3',
+    'odd.__4',
+    'notes.tool_0',
   ]);
+  expect(compiled.index.search('notes').map(({ bound }) => bound.name)).toContain('notes.tool_0');
 });
 
 test('the same catalog has the same digest everywhere, and is prepared once', () => {

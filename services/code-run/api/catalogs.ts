@@ -93,7 +93,8 @@ function checkCatalog(catalog: Catalog, bytes: number, field: string): void {
     bindings += tools.length + resources.length + resourceTemplates.length + prompts.length;
     const named = (kind: string, names: readonly string[], part: string) => {
       for (const [at, name] of names.entries()) {
-        fields.text(`${path}.${kind}[${at}].${part}`, name, 1, limits.capabilityNameBytesMax);
+        // An app may leave it empty: that is no reason to refuse the others. It is called `_` then.
+        fields.text(`${path}.${kind}[${at}].${part}`, name, 0, limits.capabilityNameBytesMax);
       }
     };
     named(

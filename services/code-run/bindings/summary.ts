@@ -8,7 +8,7 @@ const argumentsShownMax = 8;
 
 /** The first sentence of what the app says it does; for what says nothing, its source. */
 export function summaryOf({ binding, capability }: BoundCapability): string {
-  return firstSentence(said(capability)) || `${binding.source.kind} ${visible(binding.source.name)}`;
+  return firstSentence(said(capability)) || `${binding.source.kind} ${visible(binding.source.name)}`.trim();
 }
 
 function said(capability: BoundCapability['capability']): readonly [description: string, title: string] {
