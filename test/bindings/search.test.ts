@@ -17,6 +17,12 @@ function toolsNamed(
   return compileCatalog(create(CatalogSchema, { connections: [{ id: '1', name: 'App', tools }] }));
 }
 
+/** The two letters in the middle change places. */
+function transposed(word: string): string {
+  const at = Math.floor(word.length / 2);
+  return `${word.slice(0, at)}${word.charAt(at + 1)}${word.charAt(at)}${word.slice(at + 2)}`;
+}
+
 describe('search', () => {
   it.each([
     ['the raw name', 'list-events'],
@@ -28,7 +34,11 @@ describe('search', () => {
     ['a field in a field', 'attendee'],
     ['the beginning of a word', 'appoi'],
     ['a word with a typing error', 'calender'],
+    ['a word with two letters changed', 'calnedar'],
+    ['such a word with an ending', 'lisitng'],
+    ['such a short word', 'lsit'],
     ['a word alike', 'show meetings'],
+    ['a word alike with two letters changed', 'meeitngs'],
   ])('finds a tool by %s', (_what, text) => {
     const schema = {
       type: 'object',
@@ -97,6 +107,29 @@ describe('search', () => {
     );
     expect(ranks.filter((rank) => rank >= 0 && rank < 5).length).toBe(amongFive);
     expect(ranks.filter((rank) => rank === 0).length).toBe(first);
+  });
+
+  it.each([
+    ['serach emials from bob', 'search emails from bob'],
+    ['send emial', 'send email'],
+    ['delte fiel', 'delete file'],
+    ['gihtub isuse', 'github issue'],
+  ])('answers %j like %j', (mistyped, meant) => {
+    expect(found(mistyped).slice(0, 3)).toEqual(found(meant).slice(0, 3));
+  });
+
+  it('answers nearly as well when two letters of every longer word changed places', () => {
+    const ranks = [...questions, ...unseenQuestions].map(([question, answers]) =>
+      found(question.replace(/\b[a-z]{5,}\b/g, transposed)).findIndex((name) => answers.includes(name)),
+    );
+    expect(ranks.filter((rank) => rank >= 0 && rank < 5).length).toBe(105);
+    expect(ranks.filter((rank) => rank === 0).length).toBe(77);
+  });
+
+  it('takes no letters for changed in a word that there is', () => {
+    const catalog = toolsNamed({ name: 'get-trial' }, { name: 'get-trail' });
+    expect(found('trial', catalog)).toEqual(['app.get_trial']);
+    expect(found('trail', catalog)).toEqual(['app.get_trail']);
   });
 
   it('is asked for what there is', () => {

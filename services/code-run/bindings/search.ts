@@ -7,7 +7,7 @@ import { compareText } from './names.ts';
 import { isObject, own, ownObject, parsedObject } from './schema/json.ts';
 import type { BoundCapability } from './table.ts';
 import { templateVariables } from './uri-template.ts';
-import { groupsOf, isAct, questionWordsOf, searchWords } from './words.ts';
+import { groupsOf, isAct, type QuestionWord, questionWordsOf, searchWords } from './words.ts';
 
 /** What is searched, and how much a word there counts. */
 const boost = { name: 4, title: 2.5, connection: 2.5, summary: 2, arguments: 1, description: 0.6 };
@@ -24,6 +24,8 @@ const fieldsMax = 60;
 const alikeWeight = 0.35;
 /** Of a word that only begins so, and of one with typing errors. */
 const weights = { prefix: 0.5, fuzzy: 0.3 };
+/** And of a word that it is if two of its letters change places. */
+const meantWeight = 0.75;
 const guessedCharsMin = 3;
 /** Words of a question that are looked for: one bit each. */
 const wordsMax = 30;
@@ -92,8 +94,8 @@ export class SearchIndex {
       queries: words.flatMap((word) => this.#queriesFor(word)),
     });
     const bits = bitsOf(words);
-    const asked = new Set(words.flatMap((word) => [word, ...groupsOf(word)]));
-    const named = this.#namedConnections(words);
+    const asked = new Set(words.flatMap(termsOf));
+    const named = this.#namedConnections(words.flatMap(({ word, meant }) => [word, ...meant]));
     const hits: Hit[] = [];
     let best = 0;
     for (const { id, score, queryTerms } of found) {
@@ -113,7 +115,7 @@ export class SearchIndex {
   }
 
   /** A word as it stands, or a word alike; begun or with typing errors only if nothing has it as it stands. */
-  #queriesFor(word: string): Query[] {
+  #queriesFor({ word, meant }: QuestionWord): Query[] {
     const options = {
       boost,
       weights,
@@ -122,12 +124,19 @@ export class SearchIndex {
     };
     const known = this.#words.has(word) || word.length < guessedCharsMin;
     const own: Query = { ...options, queries: [word], ...(known ? {} : { prefix: true, fuzzy: 0.2 }) };
-    const alike: Query[] = groupsOf(word).map((group) => ({
-      ...options,
-      queries: [group],
-      boostTerm: () => alikeWeight,
-    }));
-    return [own, ...alike];
+    const counting =
+      (weight: number) =>
+      (term: string): Query => ({
+        ...options,
+        queries: [term],
+        boostTerm: () => weight,
+      });
+    return [
+      own,
+      ...groupsOf(word).map(counting(alikeWeight)),
+      ...meant.map(counting(meantWeight)),
+      ...meant.flatMap(groupsOf).map(counting(meantWeight * alikeWeight)),
+    ];
   }
 
   /** Each word once: how often a description repeats a word says little. */
@@ -154,11 +163,16 @@ function nameWord(word: string): NameWord {
   return { terms: [word, ...groupsOf(word)], isAct: isAct(word) };
 }
 
-/** For each word, and for the groups it is in, a bit. */
-function bitsOf(words: readonly string[]): Map<string, number> {
+/** A word, what it may be meant for, and the groups these are in. */
+function termsOf({ word, meant }: QuestionWord): string[] {
+  return [word, ...meant].flatMap((one) => [one, ...groupsOf(one)]);
+}
+
+/** For each word, in all its terms, a bit. */
+function bitsOf(words: readonly QuestionWord[]): Map<string, number> {
   const bits = new Map<string, number>();
   for (const [index, word] of words.entries()) {
-    for (const term of [word, ...groupsOf(word)]) bits.set(term, (bits.get(term) ?? 0) | (1 << index));
+    for (const term of termsOf(word)) bits.set(term, (bits.get(term) ?? 0) | (1 << index));
   }
   return bits;
 }

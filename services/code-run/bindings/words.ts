@@ -35,17 +35,45 @@ export function searchWords(text: string, known: Map<string, string[]> = new Map
   });
 }
 
+export interface QuestionWord {
+  readonly word: string;
+  /** What it may be meant for if the apps do not know it: words that they know, or that have words alike. */
+  readonly meant: readonly string[];
+}
+
 /**
  * The words of a question. Question words become one; and two that stand side by side may be one that the apps
  * know: "on call" is also oncall.
  */
-export function questionWordsOf(text: string, isKnown: (word: string) => boolean): string[] {
+export function questionWordsOf(text: string, isKnown: (word: string) => boolean): QuestionWord[] {
   const plain = (text.match(runs) ?? []).flatMap(plainWords);
-  const joined = plain.slice(1).map((word, index) => stem(`${plain[index]}${word}`));
-  const words = plain
-    .filter((word) => !dull.has(word))
-    .map((word) => (questionWords.has(word) ? asking : stem(word)));
-  return [...new Set([...words, ...joined.filter(isKnown)])];
+  const words = new Map<string, readonly string[]>();
+  for (const written of plain) {
+    const word = questionWords.has(written) ? asking : stem(written);
+    if (dull.has(written) || words.has(word)) continue;
+    const meant = isKnown(word) ? [] : transposedOf(written).map(stem);
+    words.set(
+      word,
+      [...new Set(meant)].filter((one) => isKnown(one) || groups.has(one)),
+    );
+  }
+  for (const [index, second] of plain.slice(1).entries()) {
+    const joined = stem(`${plain[index]}${second}`);
+    if (isKnown(joined) && !words.has(joined)) words.set(joined, []);
+  }
+  return [...words].map(([word, meant]) => ({ word, meant }));
+}
+
+/** A longer word is not typed. */
+const typedCharsMax = 40;
+
+/** The words that have two neighbours changed: the typing error that counts as two others. "emial" is email. */
+function transposedOf(written: string): string[] {
+  const letters = [...written];
+  if (letters.length < 3 || letters.length > typedCharsMax) return [];
+  return letters
+    .slice(1)
+    .map((letter, at) => [...letters.slice(0, at), letter, letters[at], ...letters.slice(at + 2)].join(''));
 }
 
 /** Letters and digits as words: the parts, and the whole where there are several. */
