@@ -46,8 +46,19 @@ describe('the text of a completed run', () => {
   });
 
   test('says that there is no result', () => {
+    expect(finishedText(record({ tag: 'Completed', logs: log('hello') }))).toBe(
+      'Completed after 0 calls.\n\nLog:\n  hello\n\nIt returned nothing.',
+    );
+    const journal = [called(0, 'notes.read_note'), settled(0, done)];
+    expect(finishedText(record({ tag: 'Completed', logs: [] }, journal))).toMatch(
+      /\n\nIt returned nothing\.$/,
+    );
+  });
+
+  test('says what to do after a program that did nothing at all', () => {
     expect(finishedText(record({ tag: 'Completed', logs: [] }))).toBe(
-      'Completed after 0 calls.\n\nIt returned nothing.',
+      'Completed after 0 calls.\n\nIt returned nothing.\n\n' +
+        'It called no app and wrote nothing either. Call the functions that it defines, and return what you want to see.',
     );
   });
 
@@ -131,6 +142,18 @@ describe('the text of a failed run', () => {
         'Log:',
         '  sent',
       ].join('\n'),
+    );
+  });
+
+  test('says of no denied call that it was made', () => {
+    const denied = { tag: 'Denied', message: 'no' } as const;
+    const one = [called(0, 'mail.send_email'), settled(0, denied)];
+    expect(finishedText(record(failed({}), one))).toBe(
+      'Failed (Error): TypeError: x is not a function\n\nCalls:\n  0 mail.send_email (line 1): denied: no',
+    );
+    const both = [...one, called(1, 'mail.send_email'), settled(1, done)];
+    expect(finishedText(record(failed({}), both)).split('\n')[1]).toBe(
+      'The calls below that were not denied were made and stay made: do not repeat them blindly.',
     );
   });
 

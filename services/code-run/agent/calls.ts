@@ -21,6 +21,10 @@ export function countCalls(journal: readonly JournalEntry[]): number {
   return journal.filter((entry) => entry.kind === 'Called').length;
 }
 
+export function countDenied(journal: readonly JournalEntry[]): number {
+  return journal.filter((entry) => entry.kind === 'Settled' && entry.outcome.tag === 'Denied').length;
+}
+
 /** One line for each call or group of calls. `waiting` are the indexes of calls that wait for a decision. */
 export function callLines(journal: readonly JournalEntry[], waiting: ReadonlySet<number>): string[] {
   const outcomes = new Map<number, Outcome>();

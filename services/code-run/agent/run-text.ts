@@ -11,7 +11,7 @@ import { unreachable } from '../../shared/unreachable.ts';
 import type { LogLine, RunResult, StoredRun } from '../core/model.ts';
 import type { DecisionRequest, RunRecord } from '../runner/contract.ts';
 import { adviceFor } from './advice.ts';
-import { callLines, countCalls } from './calls.ts';
+import { callLines, countCalls, countDenied } from './calls.ts';
 import { clip, clipLines } from './clip.ts';
 import { excerpt } from './excerpt.ts';
 
@@ -30,6 +30,8 @@ export function finishedText(record: RunRecord): string {
         callSection(record),
         logSection(result.logs, record.run.limits.outputBytes - utf8Bytes(value)),
         [value],
+        // As of a program that only defines functions.
+        calls + result.logs.length === 0 && result.valueJson === undefined ? [didNothing] : [],
       );
     }
     case 'Failed':
@@ -80,8 +82,15 @@ function failure(record: RunRecord, result: Failed, calls: number): string[] {
     `Failed (${reason})${place}: ${clip(message, limits.agentMessageBytesMax)}`,
     ...excerpt(record.run.code, line, column),
     ...adviceFor(record, reason, message),
-    ...(calls === 0 ? [] : ['The calls below were made and stay made: do not repeat them blindly.']),
+    ...(calls === 0 ? [] : madeText(calls, countDenied(record.journal))),
   ];
+}
+
+/** A call that was denied was never made. */
+function madeText(calls: number, denied: number): string[] {
+  if (denied === calls) return [];
+  const which = denied === 0 ? 'The calls below' : 'The calls below that were not denied';
+  return [`${which} were made and stay made: do not repeat them blindly.`];
 }
 
 // ---- Sections ------------------------------------------------------------------------------------
@@ -97,6 +106,9 @@ function logSection(logs: readonly LogLine[], room: number): string[] {
   const lines = logs.map(({ level, text }) => indented(level === 'info' ? text : `[${level}] ${text}`));
   return ['Log:', ...clipLines(lines, Math.max(room, limits.agentLogBytesMin), 'lines')];
 }
+
+const didNothing =
+  'It called no app and wrote nothing either. Call the functions that it defines, and return what you want to see.';
 
 function valueText(valueJson: string | undefined): string {
   if (valueJson === undefined) return 'It returned nothing.';
