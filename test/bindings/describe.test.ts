@@ -96,6 +96,16 @@ summarize(id, style?): Summarizes notes.
     expect(description.text).toContain(`// ${description.leftOut} bindings not shown.`);
   });
 
+  it('counts the connections that a small budget leaves no room to name', () => {
+    for (const textBytesMax of [1024, 2048, 3072]) {
+      const { text, leftOut } = ask({ textBytesMax });
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(textBytesMax);
+      const unnamed = filesOf(whole).length - [...text.matchAll(/^apps\./gm)].length;
+      expect(unnamed).toBeGreaterThan(0);
+      expect(text).toContain(`// ${leftOut} bindings not shown, and ${unnamed} connections not named.\n`);
+    }
+  });
+
   it('says that there is nothing when there is nothing', () => {
     expect(ask({}, compileCatalog(create(CatalogSchema)))).toEqual({
       text: 'There are no bindings.\n',

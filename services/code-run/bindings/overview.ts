@@ -27,11 +27,18 @@ export function overview(all: readonly BoundCapability[], bytesMax: number): Ove
     const lines = head + groups.map(linesOf).join('');
     return { text: Buffer.byteLength(lines) <= bytesMax ? lines : names, shown: all, leftOut: 0 };
   }
-  const note = (leftOut: number) => `// ${plural(leftOut, 'binding')} not shown.\n`;
-  const entries = fit(groups.map(entryOf), bytesMax - Buffer.byteLength(head + note(all.length)));
+  const room = bytesMax - Buffer.byteLength(head + notShown(all.length, groups.length));
+  const entries = fit(groups.map(entryOf), room);
   const shown = entries.flatMap((entry) => entry?.shown ?? []);
-  const text = head + entries.map((entry) => entry?.text ?? '').join('') + note(all.length - shown.length);
-  return { text, shown, leftOut: all.length - shown.length };
+  const leftOut = all.length - shown.length;
+  const note = notShown(leftOut, entries.filter((entry) => entry === undefined).length);
+  return { text: head + entries.map((entry) => entry?.text ?? '').join('') + note, shown, leftOut };
+}
+
+/** `connections` are those of which not even the name is there. */
+function notShown(bindings: number, connections: number): string {
+  const unnamed = connections === 0 ? '' : `, and ${plural(connections, 'connection')} not named`;
+  return `// ${plural(bindings, 'binding')} not shown${unnamed}.\n`;
 }
 
 function groupsOf(all: readonly BoundCapability[]): Group[] {
