@@ -126,6 +126,21 @@ describe('a check', () => {
     expect(await found(code)).toEqual(findings);
   });
 
+  test.each([
+    ['// @ts-ignore', 'return "a".nope();'],
+    ['//@ts-expect-error: no', 'return "a".nope();'],
+    ['/// @ts-ignore', 'const a: string = "a".nope();'],
+    ['/* @ts-expect-error */', 'const a: string = "a".nope();'],
+    ['// @ts-nocheck', 'return "a".nope();'],
+  ])('is not silenced by %j', async (comment, line) => {
+    const place = `2:${line.indexOf('nope') + 1}`;
+    expect(await found(`${comment}\n${line}`)).toEqual([expect.stringContaining(`${place} Property 'nope'`)]);
+  });
+
+  test('does not miss an error where a comment expects one', async () => {
+    expect(await found('// @ts-expect-error\nconst a: number = 1;\nreturn a;')).toEqual([]);
+  });
+
   test('gives the lines that explain a finding', async () => {
     const code = 'let f: (n: number) => void = (s: string) => 1;\nreturn f;';
     expect(await checker.check(code, everything)).toEqual([
