@@ -97,10 +97,12 @@ export const limits = {
   schemaDepthMax: 48,
   /** Parts of a schema that are read; the rest is unknown. */
   schemaNodesMax: 20_000,
-  /** Steps of working out what several parts of a schema mean together; the rest is unknown. */
-  schemaOperationsMax: 20_000,
-  /** Text of one declaration; what is left of it is unknown. */
+  /** Steps of working out what several parts of a schema mean together, as many as parts are touched; the rest is
+   *  unknown. */
+  schemaOperationsMax: 40_000,
+  /** Text of one declaration, and types that are written in it; what is left of it is unknown. */
   declarationCharsMax: 256 * KiB,
+  declarationPartsMax: 50_000,
   /** Parts and steps of all schemas, and text of all declarations, of one connection and of a catalog; what comes
    *  after takes and gives anything. */
   connectionStepsMax: 200_000,
@@ -108,7 +110,7 @@ export const limits = {
   catalogStepsMax: 600_000,
   catalogCharsMax: 64 * MiB,
   /** Parts and steps of all schemas of one description; what comes after gets a line. */
-  describeStepsMax: 20_000,
+  describeStepsMax: 50_000,
   /** Values of an enum that are written out; a larger one is the type of its values, and says so. */
   enumMembersMax: 300,
   /** The comment of a field, and of a whole capability or connection; a longer one is cut and says so. */

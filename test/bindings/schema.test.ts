@@ -229,6 +229,23 @@ describe('a schema becomes a type:', () => {
     );
   });
 
+  it('both of two that recur', () => {
+    const $defs = {
+      a: { properties: { a: s, next: { $ref: '#/$defs/a' } }, required: ['a'] },
+      b: { properties: { b: n, next: { $ref: '#/$defs/b' } }, required: ['b'] },
+      texts: { anyOf: [s, { type: 'array', items: { $ref: '#/$defs/texts' } }] },
+      words: { anyOf: [s, { type: 'array', items: { $ref: '#/$defs/words' } }] },
+    };
+    const both = (a: string, b: string) => ({
+      properties: { x: { allOf: [{ $ref: `#/$defs/${a}` }, { $ref: `#/$defs/${b}` }] } },
+      $defs,
+    });
+    expect(textOf(both('a', 'b'))).toBe('type TAB = { a: string; next?: TAB; b: number }; { x?: TAB }');
+    expect(textOf(both('texts', 'words'))).toBe(
+      'type TTextsWords = string | TTextsWords[]; { x?: TTextsWords }',
+    );
+  });
+
   it('two that need each other', () => {
     const schema = {
       $ref: '#/$defs/a',

@@ -11,11 +11,13 @@ import { visible } from './schema/doc.ts';
 import { type Detail, keyText, Printer } from './schema/print.ts';
 import {
   anyObject,
+  type Definition,
   type Doc,
   type Field,
   noDoc,
   type ObjectType,
   type Type,
+  type UnknownReason,
   unknownBecause,
 } from './schema/type.ts';
 import type { BoundCapability } from './table.ts';
@@ -42,6 +44,14 @@ export interface Declaration {
 const string: Type = { kind: 'primitive', name: 'string' };
 
 export function declare(bound: BoundCapability): Declaration {
+  try {
+    return read(bound);
+  } catch {
+    return declareLoosely(bound, 'unreadable');
+  }
+}
+
+function read(bound: BoundCapability): Declaration {
   const { capability } = bound;
   switch (capability.kind) {
     case 'tool':
@@ -109,27 +119,41 @@ function declaration(bound: BoundCapability, doc: Doc, argument: Type, resultNam
   };
 }
 
-/** What is no JSON is no schema. */
+/** What is no JSON is no schema; and whatever goes wrong with one, the others stand. */
 function converted(schemaJson: string, direction: Direction): Converted {
   if (schemaJson === '') return { type: anyObject, doc: noDoc, steps: 1 };
   try {
     return convertSchema(JSON.parse(schemaJson), direction);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { type: unknownBecause('malformed'), doc: noDoc, steps: 1 };
+    const why = error instanceof SyntaxError ? 'malformed' : 'unreadable';
+    return { type: unknownBecause(why), doc: noDoc, steps: 1 };
   }
 }
 
-function mayBeEmpty(type: Type): boolean {
+/** Whether `{}` is of a type. Its parts are shared: each is looked at once, and what leads too far says no. */
+function mayBeEmpty(type: Type, known: Map<Type | Definition, boolean> = new Map(), depth = 0): boolean {
+  const key = type.kind === 'named' ? type.definition : type;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  known.set(key, false);
+  const inner = (part: Type) => depth < emptyDepthMax && mayBeEmpty(part, known, depth + 1);
+  const is = emptyIn(type, inner);
+  known.set(key, is);
+  return is;
+}
+
+const emptyDepthMax = 4 * limits.schemaDepthMax;
+
+function emptyIn(type: Type, inner: (part: Type) => boolean): boolean {
   switch (type.kind) {
     case 'object':
-      return [...type.fields.values()].every((field) => field.optional);
+      return type.fields.values().every((field) => field.optional);
     case 'union':
-      return type.members.some(mayBeEmpty);
+      return type.members.some(inner);
     case 'intersection':
-      return type.members.every(mayBeEmpty);
+      return type.members.every(inner);
     case 'named':
-      return type.definition.type !== undefined && mayBeEmpty(type.definition.type);
+      return type.definition.type !== undefined && inner(type.definition.type);
     default:
       return false;
   }
@@ -158,14 +182,14 @@ function hintsOf(tool: Tool): string[] {
 }
 
 /** A binding without its schemas: it takes and gives anything. */
-export function declareLoosely(bound: BoundCapability): Declaration {
+export function declareLoosely(bound: BoundCapability, why: UnknownReason = 'too large'): Declaration {
   const resultNames = {
     tool: 'ToolResult',
     resource: 'ReadResourceResult',
     resourceTemplate: 'ReadResourceResult',
     prompt: 'GetPromptResult',
   } as const;
-  const open: ObjectType = { ...anyObject, rest: unknownBecause('too large') };
+  const open: ObjectType = { ...anyObject, rest: unknownBecause(why) };
   return declaration(bound, noDoc, open, resultNames[bound.capability.kind]);
 }
 
@@ -175,12 +199,27 @@ export interface DeclarationText {
   readonly member: string;
 }
 
-/** `prefix` goes before the names of types; `taken` are the names that others have, and gets those given here. */
+interface PrintOptions {
+  /** Goes before the names of types. */
+  readonly prefix: string;
+  /** Names that others have; gets those given here. */
+  readonly taken?: Set<string>;
+  readonly indent: string;
+}
+
 export function printDeclaration(
   declaration: Declaration,
   detail: Detail,
-  options: { readonly prefix: string; readonly taken?: Set<string>; readonly indent: string },
+  options: PrintOptions,
 ): DeclarationText {
+  try {
+    return printed(declaration, detail, options);
+  } catch {
+    return printed(declareLoosely(declaration.bound, 'unreadable'), detail, options);
+  }
+}
+
+function printed(declaration: Declaration, detail: Detail, options: PrintOptions): DeclarationText {
   const { argument, structured, doc, resultName } = declaration;
   const printer = new Printer(
     structured === undefined ? [argument] : [argument, structured],
@@ -191,8 +230,10 @@ export function printDeclaration(
   const { indent } = options;
   const comment = printer.comment(doc, indent, limits.capabilityDocCharsMax);
   const name = keyText(declaration.bound.binding.capability);
+  // First: what is too large to be written whole is to be missing in the result.
+  const taken = parameter(declaration, printer, indent);
   const result = structured === undefined ? resultName : `${resultName}<${printer.type(structured, indent)}>`;
-  const member = `${comment}${indent}${name}(${parameter(declaration, printer, indent)}): Promise<${result}>;\n`;
+  const member = `${comment}${indent}${name}(${taken}): Promise<${result}>;\n`;
   return { types: printer.definitions(), member };
 }
 

@@ -1,13 +1,20 @@
 /**
  * The two operations that JSON Schema needs on types: either of some (union) and both of two (intersect). One
- * instance serves one schema; a schema that is made to explode runs out of operations and becomes unknown.
+ * instance serves one schema.
+ *
+ * A1  Work is bounded: an operation counts as many steps as it touches parts, and a schema that is made to explode runs
+ *     out of them. What is left of it is unknown.
+ * A2  Every operation ends. Both of two recursive types is a recursive type: the pair that is being worked out is
+ *     referred to where it comes up within itself.
  */
 import { limits } from '../../../shared/limits.ts';
 import {
   anything,
+  type Definition,
   type Field,
   isAnything,
   never,
+  noDoc,
   type ObjectType,
   type TupleType,
   type Type,
@@ -16,20 +23,42 @@ import {
 
 /** Most pairs for which both-of is worked out member by member; above, it is written with `&`. */
 const pairsMax = 256;
+/** Operations within operations. What was read is not that deep, but shared parts may follow each other in a row. */
+const depthMax = 4 * limits.schemaDepthMax;
+
+/** Both of two types of which one has a name. */
+interface Pair {
+  type: Type | undefined;
+  /** Stands for the pair within itself; made when it is needed. */
+  definition: Definition | undefined;
+}
 
 export class Algebra {
   /** Number of each type that was met, by what it is made of: the same number, the same type, comments aside. */
   readonly #numbers = new Map<string, number>();
   readonly #known = new WeakMap<Type, number>();
+  readonly #definitions = new WeakMap<Definition, number>();
+  readonly #names = new Map<string, number>();
+  readonly #pairs = new Map<string, Pair>();
+  #definitionCount = 0;
   #operations = 0;
+  #depth = 0;
 
   /** Steps taken so far. */
   get operations(): number {
     return this.#operations;
   }
 
+  /** Takes as many steps as work of this size is worth; false when they are used up. */
+  spend(size: number): boolean {
+    this.#operations += size;
+    return this.#operations <= limits.schemaOperationsMax;
+  }
+
   /** Either of `types`: flat, without doubles. */
   union(types: readonly Type[]): Type {
+    const size = types.reduce((sum, type) => sum + (type.kind === 'union' ? type.members.length : 1), 0);
+    if (!this.spend(size)) return unknownBecause('too large');
     const flat = types.flatMap((type) => (type.kind === 'union' ? type.members : [type]));
     const lost = flat.find((type) => type.kind === 'unknown' && type.why !== 'any');
     if (lost !== undefined) return lost;
@@ -46,30 +75,52 @@ export class Algebra {
 
   /** Both `a` and `b`. */
   intersect(a: Type, b: Type): Type {
-    this.#operations += 1;
-    if (this.#operations > limits.schemaOperationsMax) return unknownBecause('too large');
+    if (!this.spend(1)) return unknownBecause('too large');
+    if (this.#depth >= depthMax) return unknownBecause('nested too deep');
+    this.#depth += 1;
+    const both = this.#both(a, b);
+    this.#depth -= 1;
+    return both;
+  }
+
+  #both(a: Type, b: Type): Type {
     if (isAnything(a)) return b;
     if (a === b || b.kind === 'unknown') return a;
     if (a.kind === 'unknown') return b;
     if (a.kind === 'never' || b.kind === 'never') return never;
     if (this.#numberOf(a) === this.#numberOf(b)) return a;
-    if (a.kind === 'named') {
-      const known = a.definition.type;
-      return known === undefined ? written(a, b) : this.intersect(known, b);
-    }
-    if (b.kind === 'named') {
-      const known = b.definition.type;
-      return known === undefined ? written(a, b) : this.intersect(a, known);
-    }
+    if (a.kind === 'named' || b.kind === 'named') return this.#meetNamed(a, b);
     if (a.kind === 'union' || b.kind === 'union') return this.#distribute(a, b);
-    if (a.kind === 'intersection' || b.kind === 'intersection') return written(a, b);
+    if (a.kind === 'intersection' || b.kind === 'intersection') return this.#written(a, b);
     return this.#intersectPlain(a, b);
+  }
+
+  #meetNamed(a: Type, b: Type): Type {
+    const left = a.kind === 'named' ? a.definition.type : a;
+    const right = b.kind === 'named' ? b.definition.type : b;
+    if (left === undefined || right === undefined) return this.#written(a, b);
+    const key = `${this.#numberOf(a)}&${this.#numberOf(b)}`;
+    const known = this.#pairs.get(key);
+    if (known?.type !== undefined) return known.type;
+    if (known !== undefined) {
+      known.definition ??= { hint: hintOf(a, b), doc: noDoc, type: undefined, recursive: true };
+      return { kind: 'named', definition: known.definition };
+    }
+    const pair: Pair = { type: undefined, definition: undefined };
+    this.#pairs.set(key, pair);
+    const met = this.intersect(left, right);
+    pair.type = met;
+    if (pair.definition !== undefined) {
+      pair.definition.type = met;
+      pair.type = { kind: 'named', definition: pair.definition };
+    }
+    return pair.type;
   }
 
   #distribute(a: Type, b: Type): Type {
     const left = a.kind === 'union' ? a.members : [a];
     const right = b.kind === 'union' ? b.members : [b];
-    if (left.length * right.length > pairsMax) return written(a, b);
+    if (left.length * right.length > pairsMax) return this.#written(a, b);
     const met = this.union(left.flatMap((one) => right.map((other) => this.intersect(one, other))));
     if (met.kind !== 'never') return met;
     // What was only inferred gives way to what was said.
@@ -88,7 +139,7 @@ export class Algebra {
     }
     if (a.kind === 'tuple' && b.kind === 'array') return this.#narrowTuple(a, b.element);
     if (b.kind === 'tuple' && a.kind === 'array') return this.#narrowTuple(b, a.element);
-    if (a.kind === 'tuple' && b.kind === 'tuple') return written(a, b);
+    if (a.kind === 'tuple' && b.kind === 'tuple') return this.#written(a, b);
     return never;
   }
 
@@ -101,6 +152,7 @@ export class Algebra {
   }
 
   #mergeObjects(a: ObjectType, b: ObjectType): Type {
+    if (!this.spend(a.fields.size + b.fields.size)) return unknownBecause('too large');
     const fields = new Map(a.fields);
     for (const [key, field] of b.fields) {
       const other = fields.get(key);
@@ -112,6 +164,7 @@ export class Algebra {
   }
 
   #mergeFields(a: Field, b: Field): Field {
+    this.spend(a.doc.tags.length + b.doc.tags.length);
     return {
       type: this.intersect(a.type, b.type),
       optional: a.optional && b.optional,
@@ -122,9 +175,7 @@ export class Algebra {
   #numberOf(type: Type): number {
     const known = this.#known.get(type);
     if (known !== undefined) return known;
-    const key = this.#keyOf(type);
-    const number = this.#numbers.get(key) ?? this.#numbers.size;
-    this.#numbers.set(key, number);
+    const number = numberIn(this.#numbers, this.#keyOf(type));
     this.#known.set(type, number);
     return number;
   }
@@ -143,9 +194,11 @@ export class Algebra {
       case 'tuple':
         return `[${type.required}:${this.#numbersOf(type.elements)};${type.rest === undefined ? '' : this.#numberOf(type.rest)}]`;
       case 'object': {
+        this.spend(type.fields.size);
+        // Names by number: a long one is not to be copied into every key.
         const fields = [...type.fields].map(
           ([name, field]) =>
-            `${JSON.stringify(name)}${field.optional ? '?' : ''}:${this.#numberOf(field.type)}`,
+            `${numberIn(this.#names, name)}${field.optional ? '?' : ''}:${this.#numberOf(field.type)}`,
         );
         return `{${fields.join()};${type.closed};${type.rest === undefined ? '' : this.#numberOf(type.rest)}}`;
       }
@@ -154,22 +207,38 @@ export class Algebra {
       case 'intersection':
         return `(&${this.#numbersOf(type.members)})`;
       case 'named':
-        return `#${type.definition.number}`;
+        return `#${this.#definitionNumber(type.definition)}`;
     }
   }
 
   #numbersOf(types: readonly Type[]): string {
+    this.spend(types.length);
     return types.map((type) => this.#numberOf(type)).join();
   }
+
+  #definitionNumber(definition: Definition): number {
+    const number = this.#definitions.get(definition) ?? this.#definitionCount++;
+    this.#definitions.set(definition, number);
+    return number;
+  }
+
+  #written(...types: readonly Type[]): Type {
+    const members = types.flatMap((type) => (type.kind === 'intersection' ? type.members : [type]));
+    return this.spend(members.length) ? { kind: 'intersection', members } : unknownBecause('too large');
+  }
+}
+
+/** The number of a text: the next one for one that was not met. */
+function numberIn(numbers: Map<string, number>, text: string): number {
+  const number = numbers.get(text) ?? numbers.size;
+  numbers.set(text, number);
+  return number;
+}
+
+function hintOf(...types: readonly Type[]): string {
+  return types.map((type) => (type.kind === 'named' ? type.definition.hint : '')).join(' ');
 }
 
 function isInferred(type: Type): boolean {
   return type.kind === 'primitive' && type.inferred === true;
-}
-
-function written(...types: readonly Type[]): Type {
-  return {
-    kind: 'intersection',
-    members: types.flatMap((type) => (type.kind === 'intersection' ? type.members : [type])),
-  };
 }

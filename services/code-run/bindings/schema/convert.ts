@@ -91,6 +91,9 @@ class Converter {
   readonly #references: References;
   readonly #algebra = new Algebra();
   readonly #definitions = new Map<unknown, Definition>();
+  /** Many fields may refer to one part. */
+  readonly #docs = new Map<JsonObject, Doc>();
+  readonly #ones = new Map<JsonObject, unknown>();
   /** Definitions being read between which and here no object or list lies. */
   #unguarded = new Set<Definition>();
   #nodes = 0;
@@ -106,7 +109,10 @@ class Converter {
 
   convertRoot(): Converted {
     const type = this.#convert(this.#root, 0);
-    return { type, doc: docOf(this.#root), steps: this.#nodes + this.#algebra.operations };
+    // What went past its limit was passed over.
+    const parts = Math.min(this.#nodes, limits.schemaNodesMax);
+    const operations = Math.min(this.#algebra.operations, limits.schemaOperationsMax);
+    return { type, doc: this.#docOf(this.#root), steps: parts + operations };
   }
 
   #convert(schema: unknown, depth: number): Type {
@@ -125,9 +131,8 @@ class Converter {
       return { kind: 'named', definition: known };
     }
     const definition: Definition = {
-      number: this.#definitions.size,
       hint: saysNothing.test(hint) ? this.#field : hint,
-      doc: docOf(schema),
+      doc: this.#docOf(schema),
       type: undefined,
       recursive: false,
     };
@@ -215,7 +220,7 @@ class Converter {
   /** type, enum, const and what belongs to a single type. */
   #plain(schema: JsonObject, depth: number): Type {
     const typed = this.#typed(schema, depth);
-    if (Object.hasOwn(schema, 'const')) return this.#eitherOr(literalOf(own(schema, 'const'), 0), typed);
+    if (Object.hasOwn(schema, 'const')) return this.#eitherOr(this.#literal(own(schema, 'const'), 0), typed);
     const values = ownList(schema, 'enum');
     return values === undefined ? typed : this.#eitherOr(this.#enum(values), typed);
   }
@@ -262,11 +267,15 @@ class Converter {
     const rest = this.#rest(schema, depth);
     const fields = new Map<string, Field>();
     for (const [key, part] of Object.entries(ownObject(schema, 'properties') ?? {})) {
+      if (this.#nodes > limits.schemaNodesMax) {
+        fields.set(key, { type: unknownBecause('too large'), optional: !required.has(key), doc: noDoc });
+        continue;
+      }
       this.#field = key;
       fields.set(key, {
         type: this.#below(part, depth),
         optional: !required.has(key) || (this.#direction === 'argument' && this.#hasDefault(part)),
-        doc: docOrElse(docOf(part), this.#docBehind(part)),
+        doc: docOrElse(this.#docOf(part), this.#docBehind(part)),
       });
     }
     for (const key of required) {
@@ -274,6 +283,15 @@ class Converter {
     }
     const closed = own(schema, 'additionalProperties') === false && rest === undefined;
     return this.#withNamedKeys(schema, { kind: 'object', fields, rest, closed }, depth);
+  }
+
+  #docOf(schema: unknown): Doc {
+    if (!isObject(schema)) return noDoc;
+    const known = this.#docs.get(schema);
+    if (known !== undefined) return known;
+    const doc = docOf(schema);
+    this.#docs.set(schema, doc);
+    return doc;
   }
 
   /** Values of the keys that are not named. */
@@ -292,6 +310,7 @@ class Converter {
     if (rest === undefined || !Object.hasOwn(schema, 'propertyNames')) return object;
     const keys = literalsOf(resolved(this.#below(own(schema, 'propertyNames'), depth)));
     if (keys === undefined) return object;
+    if (!this.#algebra.spend(object.fields.size + keys.length)) return object;
     const fields = new Map(object.fields);
     for (const key of keys) if (!fields.has(key)) fields.set(key, { type: rest, optional: true, doc: noDoc });
     return { kind: 'object', fields, rest: undefined, closed: true };
@@ -320,7 +339,7 @@ class Converter {
   /** The doc of what a part stands for. */
   #docBehind(schema: unknown): Doc {
     const [, ...others] = this.#behind(schema);
-    return others.map(docOf).reduce(docOrElse, noDoc);
+    return others.map((other) => this.#docOf(other)).reduce(docOrElse, noDoc);
   }
 
   /** A schema and those it stands for: through references, and through wrappers of one, null aside. */
@@ -329,7 +348,8 @@ class Converter {
     let next = schema;
     while (isObject(next) && !parts.includes(next) && parts.length < 8) {
       parts.push(next);
-      next = this.#one(next);
+      if (!this.#ones.has(next)) this.#ones.set(next, this.#one(next));
+      next = this.#ones.get(next);
     }
     return parts;
   }
@@ -368,8 +388,29 @@ class Converter {
 
   #enum(values: readonly unknown[]): Type {
     if (values.length <= limits.enumMembersMax)
-      return this.#algebra.union(values.map((value) => literalOf(value, 0)));
+      return this.#algebra.union(values.map((value) => this.#literal(value, 0)));
     return this.#algebra.union(values.map(wideOf));
+  }
+
+  #literal(value: unknown, depth: number): Type {
+    if (depth > limits.schemaDepthMax) return unknownBecause('nested too deep');
+    if (value === null) return nullType;
+    if (typeof value === 'string' || typeof value === 'boolean') return { kind: 'literal', value };
+    if (typeof value === 'number') {
+      return Number.isFinite(value) ? { kind: 'literal', value } : { kind: 'primitive', name: 'number' };
+    }
+    if (typeof value !== 'object') return unknownBecause('malformed');
+    this.#nodes += Object.keys(value).length;
+    if (this.#nodes > limits.schemaNodesMax) return unknownBecause('too large');
+    if (Array.isArray(value)) {
+      const elements = value.map((one) => this.#literal(one, depth + 1));
+      return { kind: 'tuple', elements, required: elements.length, rest: undefined };
+    }
+    const fields = Object.entries(value).map(([key, one]): [string, Field] => [
+      key,
+      { type: this.#literal(one, depth + 1), optional: false, doc: noDoc },
+    ]);
+    return { kind: 'object', fields: new Map(fields), rest: undefined, closed: true };
   }
 }
 
@@ -384,25 +425,6 @@ function wideOf(value: unknown): Type {
     return { kind: 'primitive', name: typeof value as 'string' | 'number' | 'boolean' };
   }
   return Array.isArray(value) ? { kind: 'array', element: anything } : anyObject;
-}
-
-function literalOf(value: unknown, depth: number): Type {
-  if (depth > limits.schemaDepthMax) return unknownBecause('nested too deep');
-  if (value === null) return nullType;
-  if (typeof value === 'string' || typeof value === 'boolean') return { kind: 'literal', value };
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? { kind: 'literal', value } : { kind: 'primitive', name: 'number' };
-  }
-  if (Array.isArray(value)) {
-    const elements = value.map((one) => literalOf(one, depth + 1));
-    return { kind: 'tuple', elements, required: elements.length, rest: undefined };
-  }
-  if (!isObject(value)) return unknownBecause('malformed');
-  const fields = Object.entries(value).map(([key, one]): [string, Field] => [
-    key,
-    { type: literalOf(one, depth + 1), optional: false, doc: noDoc },
-  ]);
-  return { kind: 'object', fields: new Map(fields), rest: undefined, closed: true };
 }
 
 function resolved(type: Type): Type {

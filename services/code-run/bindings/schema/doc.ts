@@ -33,6 +33,8 @@ const valueCharsMax = 200;
 const briefCharsMax = 140;
 const examplesMax = 3;
 const valuesShownMax = 5;
+const dependenciesMax = 20;
+const tagsCharsMax = 4000;
 
 export function docOf(schema: unknown): Doc {
   if (!isObject(schema)) return noDoc;
@@ -64,8 +66,8 @@ function tagsOf(schema: JsonObject): string[] {
     else if (said === true) tags.push(`@${keyword}`);
   }
   for (const example of examplesOf(schema)) tags.push(`@example ${shortJson(example, valueCharsMax) ?? '…'}`);
-  for (const [key, needed] of dependenciesOf(schema))
-    tags.push(`@requires ${needed.join(', ')} beside ${key}`);
+  for (const [key, needed] of dependenciesOf(schema).slice(0, dependenciesMax))
+    tags.push(cut(`@requires ${needed.join(', ')} beside ${key}`, valueCharsMax * 5));
   return tags.map((tag) => visible(tag).replaceAll('\n', ' '));
 }
 
@@ -147,10 +149,11 @@ export function briefly(text: string): string {
 /** The comment of a doc, with a line break at its end; nothing for nothing. */
 export function commentOf(doc: Doc, indent: string, charsMax: number = limits.fieldDocCharsMax): string {
   const text = cut(doc.text, charsMax);
+  const tags = cut(doc.tags.join(' '), tagsCharsMax);
   const parts =
-    text.includes('\n') && doc.tags.length > 0
-      ? [text, doc.tags.join(' ')]
-      : [[text, ...doc.tags].filter((part) => part !== '').join(' ')];
+    text.includes('\n') && tags !== ''
+      ? [text, tags]
+      : [[text, tags].filter((part) => part !== '').join(' ')];
   const lines = parts
     .join('\n')
     .replaceAll('*/', '*\\/')

@@ -32,7 +32,8 @@ export function shortJson(value: unknown, charsMax: number, nodesMax = 100): str
   for (let seen = 0; open.length > 0; seen += 1) {
     if (seen >= nodesMax) return undefined;
     const next = open.pop();
-    if (typeof next === 'object' && next !== null) open.push(...Object.values(next).slice(0, nodesMax));
+    if (typeof next !== 'object' || next === null) continue;
+    for (const part of Object.values(next).slice(0, nodesMax)) open.push(part);
   }
   const text = JSON.stringify(value);
   return text === undefined ? undefined : text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`;

@@ -1,5 +1,8 @@
 /**
  * Types as TypeScript text. Everything an app wrote is inside a comment or a string literal. Pure.
+ *
+ * P1  Types share parts, so that one may be far smaller than its text: whatever walks them is bounded, here by the
+ *     characters and the parts written and by the levels gone down. What is left is unknown.
  */
 
 import { limits } from '../../../shared/limits.ts';
@@ -22,6 +25,10 @@ const lineCharsMax = 90;
 /** A shared part that is shorter is written where it stands. */
 const namedCharsMin = 50;
 const hintCharsMax = 60;
+/** Parts that are written to tell whether a shared one is long. */
+const namedPartsMin = 100;
+/** Levels of text. What was read is not that deep, but shared parts may follow each other in a row. */
+const depthMax = 4 * limits.schemaDepthMax;
 const indentStep = '  ';
 
 /** Writes the types of one declaration, and the definitions they need under the names that `nameOf` gives. */
@@ -32,9 +39,17 @@ export class Printer {
   readonly #taken: Set<string>;
   /** Definitions whose names were written. */
   readonly #written = new Set<Definition>();
+  /** By name without a number, the number to try next. */
+  readonly #nextNumbers = new Map<string, number>();
+  readonly #algebra = new Algebra();
+  readonly #wide = new Map<ObjectType, Type>();
   #namesWritten = 0;
   #level = 0;
+  #depth = 0;
   #chars = 0;
+  #parts = 0;
+  #charsMax: number = limits.declarationCharsMax;
+  #partsMax: number = limits.declarationPartsMax;
 
   /** `types` is all that will be written; `prefix` goes before the names of definitions, none of which is in `taken`. */
   constructor(types: readonly Type[], detail: Detail, prefix: string, taken: Set<string> = new Set()) {
@@ -46,19 +61,19 @@ export class Printer {
     for (const [definition, count] of uses) {
       if (!definition.recursive && count > 1 && this.#isLong(definition)) this.#name(definition);
     }
+    this.#written.clear();
   }
 
   /** The definitions that were named in what was written, and those they name: "type Node = …;" each. */
   definitions(): string {
     const texts = new Map<Definition, string>();
-    for (let before = -1; before < texts.size; ) {
-      before = texts.size;
-      for (const [definition, name] of this.#names) {
-        if (!this.#written.has(definition) || texts.has(definition)) continue;
-        this.#level = 1;
-        const text = this.type(definition.type ?? never, '');
-        texts.set(definition, `${this.comment(definition.doc, '')}type ${name} = ${text};\n`);
-      }
+    // What is written while this goes on comes at the end of it.
+    for (const definition of this.#written) {
+      this.#level = 1;
+      const text = this.type(definition.type ?? never, '');
+      const comment = this.#isSpent ? '' : this.comment(definition.doc, '');
+      this.#chars += comment.length;
+      texts.set(definition, `${comment}type ${this.#names.get(definition)} = ${text};\n`);
     }
     this.#level = 0;
     return [...this.#names.keys()].map((definition) => texts.get(definition) ?? '').join('');
@@ -77,7 +92,20 @@ export class Printer {
 
   /** The text of a type. Past the limit on one declaration, what is left of it is unknown. */
   type(type: Type, indent: string): string {
-    if (this.#chars > limits.declarationCharsMax) return 'unknown /* too large */';
+    if (this.#isSpent) return 'unknown /* too large */';
+    if (this.#depth >= depthMax) return 'unknown /* nested too deep */';
+    this.#parts += 1;
+    this.#depth += 1;
+    const text = this.#text(type, indent);
+    this.#depth -= 1;
+    return text;
+  }
+
+  get #isSpent(): boolean {
+    return this.#chars > this.#charsMax || this.#parts > this.#partsMax;
+  }
+
+  #text(type: Type, indent: string): string {
     switch (type.kind) {
       case 'unknown':
         return type.why === 'any' ? 'unknown' : `unknown /* ${type.why} */`;
@@ -119,17 +147,29 @@ export class Printer {
 
   #name(definition: Definition): void {
     const plain = `${this.#prefix}${typeNameOf(definition.hint)}`;
-    let name = plain;
-    for (let number = 2; this.#taken.has(name); number += 1) name = `${plain}${number}`;
+    let number = this.#nextNumbers.get(plain) ?? 1;
+    let name = number === 1 ? plain : `${plain}${number}`;
+    while (this.#taken.has(name)) {
+      number += 1;
+      name = `${plain}${number}`;
+    }
+    this.#nextNumbers.set(plain, number + 1);
     this.#taken.add(name);
     this.#names.set(definition, name);
   }
 
   #isLong(definition: Definition): boolean {
-    const before = this.#chars;
-    const long = this.type(definition.type ?? never, '').length >= namedCharsMin;
-    this.#chars = before;
-    return long;
+    const chars = this.#chars;
+    const parts = this.#parts;
+    this.#charsMax = chars + namedCharsMin;
+    this.#partsMax = parts + namedPartsMin;
+    const text = this.type(definition.type ?? never, '');
+    const isLong = this.#isSpent || text.length >= namedCharsMin;
+    this.#chars = chars;
+    this.#parts = parts;
+    this.#charsMax = limits.declarationCharsMax;
+    this.#partsMax = limits.declarationPartsMax;
+    return isLong;
   }
 
   #union(members: readonly Type[], indent: string): string {
@@ -150,20 +190,23 @@ export class Printer {
     if (this.#level >= this.#detail.levelsMax) return `object /* ${type.fields.size} fields, cut to fit */`;
     this.#level += 1;
     const inner = indent + indentStep;
-    const lines = [...type.fields].map(([key, field]) => {
+    const lines: { comment: string; text: string }[] = [];
+    for (const [key, field] of type.fields) {
+      if (this.#isSpent) break;
       const text = `${keyText(key)}${field.optional ? '?' : ''}: ${this.type(field.type, inner)};`;
       const comment = this.comment(field.doc, inner);
       this.#chars += key.length + comment.length + inner.length;
-      return { comment, text };
-    });
-    if (type.rest !== undefined) lines.push(this.#others(type, inner));
+      lines.push({ comment, text });
+    }
+    const left = type.fields.size - lines.length;
+    if (left > 0)
+      lines.push({ comment: '', text: `[key: string]: unknown /* ${left} fields, too large */;` });
+    else if (type.rest !== undefined) lines.push(this.#others(type, inner));
     this.#level -= 1;
-    const line = `{ ${lines.map(({ text }) => text).join(' ')}`.replace(/;$/, ' }');
-    if (
-      lines.every(({ comment, text }) => comment === '' && !text.includes('\n')) &&
-      line.length <= lineCharsMax
-    )
-      return line;
+    if (lines.every(({ comment, text }) => comment === '' && !text.includes('\n'))) {
+      const line = `{ ${lines.map(({ text }) => text).join(' ')}`.replace(/;$/, ' }');
+      if (line.length <= lineCharsMax) return line;
+    }
     return `{\n${lines.map(({ comment, text }) => `${comment}${inner}${text}\n`).join('')}${indent}}`;
   }
 
@@ -179,7 +222,8 @@ export class Printer {
   #others(type: ObjectType, indent: string): { comment: string; text: string } {
     const rest = type.rest ?? never;
     const fields = [...type.fields.values()];
-    const wide = new Algebra().union([rest, ...fields.map((field) => field.type)]);
+    const wide = this.#wide.get(type) ?? this.#algebra.union([rest, ...fields.map((field) => field.type)]);
+    this.#wide.set(type, wide);
     const narrow = this.type(rest, indent);
     const parts = [this.type(wide, indent)];
     if (wide.kind !== 'unknown' && fields.some((field) => field.optional)) parts.push('undefined');
@@ -206,7 +250,7 @@ function countUses(types: readonly Type[]): Map<Definition, number> {
       if (count === 0) open.push({ kind: 'end', definition }, definition.type ?? never);
     } else if (!seen.has(next)) {
       seen.add(next);
-      open.push(...partsOf(next).toReversed());
+      for (const part of partsOf(next).toReversed()) open.push(part);
     }
   }
   return new Map(finished.map((definition) => [definition, uses.get(definition) ?? 0]));

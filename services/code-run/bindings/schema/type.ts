@@ -16,6 +16,8 @@ export type UnknownReason =
   | 'condition'
   /** Not a schema at all, or a type that JSON Schema does not have. */
   | 'malformed'
+  /** Reading it failed. */
+  | 'unreadable'
   | 'nested too deep'
   | 'too large';
 
@@ -34,8 +36,6 @@ export interface Field {
 
 /** A shared part of a schema. Its type is set when it is known; a part may lead back to itself. */
 export interface Definition {
-  /** Tells it from the other definitions of its schema. */
-  readonly number: number;
   /** "RichText": what its name is made from. */
   readonly hint: string;
   doc: Doc;
