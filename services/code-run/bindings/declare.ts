@@ -8,7 +8,7 @@ import { wordsOf } from './names.ts';
 import { Algebra } from './schema/algebra.ts';
 import { type Converted, convertSchema, type Direction } from './schema/convert.ts';
 import { visible } from './schema/doc.ts';
-import { type Detail, keyText, Printer } from './schema/print.ts';
+import { type Detail, methodText, Printer } from './schema/print.ts';
 import {
   anyObject,
   type Definition,
@@ -229,7 +229,7 @@ function printed(declaration: Declaration, detail: Detail, options: PrintOptions
   );
   const { indent } = options;
   const comment = printer.comment(doc, indent, limits.capabilityDocCharsMax);
-  const name = keyText(declaration.bound.binding.capability);
+  const name = methodText(declaration.bound.binding.capability);
   // First: what is too large to be written whole is to be missing in the result.
   const taken = parameter(declaration, printer, indent);
   const result = structured === undefined ? resultName : `${resultName}<${printer.type(structured, indent)}>`;
@@ -254,8 +254,11 @@ export function typePart(name: string): string {
   return `$${[...Array(name.length).keys()].map((at) => name.charCodeAt(at).toString(16).padStart(4, '0')).join('')}`;
 }
 
-/** "ListEvents": a short prefix for texts that show few bindings. */
+/**
+ * "ListEvents_": a short prefix for texts that show few bindings. The line keeps its names apart from those of a longer
+ * prefix ("ListEventsBy_") and from what the language and the world declare, which have none.
+ */
 export function shortTypePrefix({ binding }: BoundCapability): string {
   const words = wordsOf(binding.capability).map((word) => word.replace(/[^a-z0-9]/g, ''));
-  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+  return `${words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')}_`;
 }

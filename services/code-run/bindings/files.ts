@@ -13,7 +13,7 @@ import {
   typePrefix,
 } from './declare.ts';
 import { commentOf, visible } from './schema/doc.ts';
-import { fullDetail, keyText, textLiteral } from './schema/print.ts';
+import { fullDetail, keyText, methodText, textLiteral } from './schema/print.ts';
 import { type BoundCapability, rawNameOf } from './table.ts';
 
 export interface ConnectionFile {
@@ -81,7 +81,7 @@ function printWithin(budgets: readonly Budget[], bound: BoundCapability): Declar
 
 /** A binding that the program does not name: it may still be reached by a name that is put together. */
 function printName({ binding }: BoundCapability): DeclarationText {
-  return { types: '', member: `  ${keyText(binding.capability)}(args?: object): Promise<any>;\n` };
+  return { types: '', member: `  ${methodText(binding.capability)}(args?: object): Promise<any>;\n` };
 }
 
 function memberOfApps(connection: string, type: string): string {

@@ -268,6 +268,11 @@ export function keyText(key: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : textLiteral(key);
 }
 
+/** The name of a method: a bare `new` would say how to construct. */
+export function methodText(name: string): string {
+  return name === 'new' ? textLiteral(name) : keyText(name);
+}
+
 /** A text between quotes; what cannot be seen in it is escaped. */
 export function textLiteral(text: string): string {
   return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (hidden) =>
