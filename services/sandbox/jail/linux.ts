@@ -238,7 +238,7 @@ export function dropCapabilities(): void {
 }
 
 /** RLIMIT_* of include/uapi/asm-generic/resource.h. */
-export const resource = { FSIZE: 1, DATA: 2, STACK: 3, CORE: 4, NOFILE: 7 } as const;
+export const resource = { CPU: 0, FSIZE: 1, DATA: 2, STACK: 3, CORE: 4, NOFILE: 7 } as const;
 
 const rlimit = Buffer.alloc(16);
 const rlimitAddress = addressOf(rlimit);

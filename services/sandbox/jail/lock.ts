@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { listDescriptors, sealForked, sealStarted } from './descriptors.ts';
 import { prepareLandlock } from './landlock.ts';
 import type { LayerName, LayerReport, LayerState } from './layers.ts';
-import { setProcessorBudget } from './libc.ts';
+import { processorMs, setProcessorBudget } from './libc.ts';
 import {
   clearHandlers,
   dropCapabilities,
@@ -39,6 +39,12 @@ const dataFixedBytes = 160 * MiB;
 const dataFactor = 2;
 /** With the JIT every isolate reserves code space that counts as data. */
 const dataJitBytes = 1024 * MiB;
+
+/**
+ * RLIMIT_CPU = what the process has used + timeoutMs + this, in whole seconds. SIGPROF, which comes first, can be
+ * blocked by who has escaped, in an argument that no filter sees; the SIGKILL of this limit cannot.
+ */
+const processorMarginMs = 1000;
 
 const PR_SET_DUMPABLE = 4;
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -96,8 +102,10 @@ export function prepareLock(options: LockOptions): Lock {
         );
       });
       layer('processor-budget', () => {
+        const seconds = Math.ceil((processorMs() + timeoutMs + processorMarginMs) / 1000);
+        setLimit('CPU', seconds);
         setProcessorBudget(timeoutMs);
-        return held('ITIMER_PROF');
+        return held(`ITIMER_PROF, and RLIMIT_CPU ${seconds} s`);
       });
       layer('no-new-privileges', () => {
         must('no_new_privs', prctl(PR_SET_NO_NEW_PRIVS, 1));

@@ -5,7 +5,8 @@
  * T1  Steps come in order and end with a step at rest or with the end. Those that the child has done already
  *     come together. Log lines wait at most `logDelayMs` for more to go with them.
  * T2  Every way out kills the child.
- * T3  The backstop counts while the program runs: not while it rests, nor while its reader is slow.
+ * T3  The backstop counts while the program runs: not while it rests, nor while its reader is slow. It spares
+ *     what is starved of the processor, and nothing that has had its whole budget.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError, invalidField } from '../../shared/errors.ts';
@@ -13,7 +14,7 @@ import { limits, type SandboxCallLimits } from '../../shared/limits.ts';
 import { FrameError, FrameReader, FrameWriter, toChild } from '../isolate/frames.ts';
 import type { RealmJob } from '../realm/contract.ts';
 import type { Child } from './child.ts';
-import { isRunnable } from './process-state.ts';
+import { processState } from './process-state.ts';
 import { type ChildCall, type LogLevelName, Session, type Usage } from './session.ts';
 import { type SupervisorFact, type Verdict, verdictOfEnd, verdictOfExit } from './verdict.ts';
 
@@ -68,6 +69,8 @@ export class Attempt {
   readonly #frames: FrameReader;
   readonly #backstopMs: number;
   readonly #graceMs: number;
+  /** Processor time that the process had used before its job. */
+  readonly #cpuBeforeMs: number;
   #wake: (() => void) | undefined;
   #closed = false;
   #failure: { readonly error: unknown } | undefined;
@@ -78,6 +81,8 @@ export class Attempt {
   #calls: ChildCall[] = [];
   #logs: AttemptLog[] = [];
   #logCount = 0;
+  /** When the first of `#logs` came. */
+  #logsSinceMs = 0;
   #pendingBytes = 0;
   #steps: StepEvent[] = [];
   #stepsBytes = 0;
@@ -90,6 +95,7 @@ export class Attempt {
     this.#frames = new FrameReader(this.#session.bytesMax);
     this.#backstopMs = job.timeoutMs * backstop.factor + backstop.graceMs;
     this.#graceMs = backstop.graceMs;
+    this.#cpuBeforeMs = processState(child.pid)?.cpuMs ?? 0;
   }
 
   /** Sends outcomes in, in one write; resolves when more may be sent. Throws AppError for one that does not fit. */
@@ -164,6 +170,7 @@ export class Attempt {
       if (message.tag === 'Call') this.#gather(message.call.argumentsJson.length, this.#calls, message.call);
       else if (message.tag === 'Log') {
         const { level, text } = message;
+        if (this.#logs.length === 0) this.#logsSinceMs = performance.now();
         this.#gather(text.length, this.#logs, { index: this.#logCount++, level, text });
       } else {
         this.#usage = message.usage;
@@ -217,17 +224,26 @@ export class Attempt {
       return false;
     }
     const running = !this.#session.idle;
+    if (running && this.#ranMs >= this.#backstopMs) return this.#spare();
     const logsWait = this.#logs.length > 0;
     const before = performance.now();
-    const dueMs = logsWait ? logDelayMs : running ? this.#backstopMs - this.#ranMs : undefined;
+    const dueMs = logsWait
+      ? this.#logsSinceMs + logDelayMs - before
+      : running
+        ? this.#backstopMs - this.#ranMs
+        : undefined;
     const woken = await this.#wait(dueMs);
     if (running) this.#ranMs += performance.now() - before;
-    if (woken) return true;
-    if (logsWait) return false;
-    // The kernel ends what uses the processor; one that is starved of it must not be blamed for that.
-    if (isRunnable(this.#child.pid)) this.#ranMs -= this.#graceMs;
+    return woken || !logsWait;
+  }
+
+  /** The backstop is due: more time for a process that is starved of the processor, and the end for any other. */
+  #spare(): boolean {
+    const state = processState(this.#child.pid);
+    const starved = state?.runnable === true && state.cpuMs - this.#cpuBeforeMs < this.#job.timeoutMs;
+    if (starved) this.#ranMs -= this.#graceMs;
     else this.#fact = 'BackstopFired';
-    return this.#fact === undefined;
+    return starved;
   }
 
   /** Resolves true when woken, false after `dueMs`. */

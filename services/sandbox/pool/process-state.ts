@@ -1,13 +1,25 @@
-/** What the kernel says a process is doing. */
+/** What the kernel says a process is doing, and has done. */
 import { readFileSync } from 'node:fs';
 
-/** Whether the process runs or would if it got the processor. False where the kernel does not say. */
-export function isRunnable(pid: number): boolean {
+export interface ProcessState {
+  /** It runs, or would if it got the processor. */
+  readonly runnable: boolean;
+  /** Processor time of all its threads. */
+  readonly cpuMs: number;
+}
+
+/** A tick of the times in /proc: 1/100 s on every architecture that Node.js runs on. */
+const tickMs = 10;
+
+/** Undefined where the kernel does not say, or the process is gone. */
+export function processState(pid: number): ProcessState | undefined {
+  let stat: string;
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program, in parentheses, may hold anything; the state is the first letter after it.
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('R');
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
-    return false;
+    return undefined;
   }
+  // The name of the program, in parentheses, may hold anything. After it: the state, ten numbers, two times.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { runnable: fields[0] === 'R', cpuMs: (Number(fields[11]) + Number(fields[12])) * tickMs };
 }

@@ -73,12 +73,9 @@ export function verdictOfExit(
       'The process that ran the program broke the rules of its lock and was stopped.',
     );
   }
-  if (fact === 'BackstopFired' || exit.signal === 'SIGPROF') {
-    return plain(
-      'Timeout',
-      `The program used all its processor time, ${limits.timeoutMs} ms. Time spent waiting for app calls does not count. Date.now() stands still in a program, so a loop that waits for it to pass never ends.`,
-    );
-  }
+  if (fact === 'BackstopFired' || exit.signal === 'SIGPROF') return timeout(limits);
+  // The kernel's hard limit: it blocked the signal of its budget, and cannot block this one.
+  if (exit.signal === 'SIGKILL' && (exit.cpuMs ?? 0) > limits.timeoutMs) return timeout(limits);
   // How the engine and the C++ runtime give up when they cannot have more memory.
   if (exit.signal === 'SIGABRT' || exit.signal === 'SIGTRAP') return memory(limits);
   // A crash is one of memory only if there was little left; anything else may be a fault of the engine.
@@ -86,6 +83,13 @@ export function verdictOfExit(
     return memory(limits);
   }
   return plain('Lost', 'The process that ran the program was lost.');
+}
+
+function timeout(limits: VerdictLimits): Verdict {
+  return plain(
+    'Timeout',
+    `The program used all its processor time, ${limits.timeoutMs} ms. Time spent waiting for app calls does not count. Date.now() stands still in a program, so a loop that waits for it to pass never ends.`,
+  );
 }
 
 function memory(limits: VerdictLimits): Verdict {
