@@ -135,6 +135,14 @@ describe('write-ahead', () => {
     expect(indices(driven.feed(step(1)))).toEqual([0, 1]);
     driven.feed(written, step(2));
     expect(indices(driven.feed(step(3)))).toEqual([2]);
+    const failing = new Driven();
+    const message = 'x'.repeat(8192);
+    const failure = { tag: 'Failed', reason: 'ToolError', message } as const;
+    const fitting = limits.outcomesWriteCharsMax / message.length;
+    failing.feed(begin, step(0, calls(fitting + 2)), written, report(fitting + 1));
+    for (let index = 0; index <= fitting; index++) failing.feed(report(index, failure));
+    failing.feed(written);
+    expect(indices(failing.feed(step(1)))).toHaveLength(fitting);
     const alone = new Driven();
     const large = {
       tag: 'Completed',
@@ -217,7 +225,14 @@ describe('waiting', () => {
     expect(driven.phase).toBe('Resting');
     expect(driven.feed(report(0, waiting))).toEqual([
       { tag: 'Kill' },
-      { tag: 'Suspend', waiting: [{ index: 0 }, { index: 1, operationId: 'op-1' }], logLines: 0 },
+      {
+        tag: 'Suspend',
+        waiting: [
+          { index: 0, after: 0 },
+          { index: 1, operationId: 'op-1', after: 0 },
+        ],
+        logLines: 0,
+      },
     ]);
     expect(driven.feed(written)).toMatchObject([
       {
@@ -359,7 +374,10 @@ describe('resume', () => {
   });
 
   test('keeps operation ids of calls that waited', () => {
-    const driven = new Driven({ journal: [called(0)], waiting: [{ index: 0, operationId: 'op-0' }] });
+    const driven = new Driven({
+      journal: [called(0)],
+      waiting: [{ index: 0, operationId: 'op-0', after: 0 }],
+    });
     driven.feed(begin, step(0, calls(1)), written);
     expect(driven.feed(report(0))).toMatchObject([{ entries: [{ operationId: 'op-0' }] }]);
   });

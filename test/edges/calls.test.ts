@@ -6,7 +6,10 @@ import { called, record } from '../agent/records.ts';
 
 describe('a call that waited', () => {
   const journal = [called(0, 'mail.send'), called(1, 'mail.send')];
-  const waiting = [{ index: 0, operationId: 'op-7' }, { index: 1 }];
+  const waiting = [
+    { index: 0, operationId: 'op-7', after: 0 },
+    { index: 1, after: 0 },
+  ];
   const read = (status: RunStatus) =>
     callsOf(record({ tag: 'Cancelled', logs: [] }, journal, { status, waiting })).map((call) => [
       call.operationId,

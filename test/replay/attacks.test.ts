@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../services/code-run/core/model.ts';
 import type { RunEvent } from '../../services/code-run/runner/contract.ts';
-import { bindings, completed, play, resumeOf, runnerOn, startOf } from '../runner/parts.ts';
+import { bindings, completed, play, resumeOf, runnerOn, Stream, startOf } from '../runner/parts.ts';
 import { type RealSandbox, startRealSandbox } from '../runner/real-sandbox.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 
@@ -94,6 +94,33 @@ describe('a replay', () => {
     expect(calls).toEqual([]);
     expect(failureOf(last)).toMatch(/^ReplayMismatch: .*call 2, line 3[\s\S]*Recorded: no call/);
   });
+
+  test.for([0, 1, 2])(
+    'with a call more after answer %i of a burst is a mismatch, and is not sent',
+    async (at) => {
+      const head = 'const reads = [0, 1, 2, 3].map((id) => apps.notes.read({ id }));\n';
+      const store = new MemoryStore();
+      const { runner } = runnerOn({ store, sandbox: sandbox.client });
+      const first = new Stream((o, s) =>
+        runner.start(startOf(`${head}return (await Promise.all(reads)).length;`), o, s),
+      );
+      for (const _ of [0, 1, 2, 3]) await first.until('Call');
+      for (const index of [0, 1, 2]) first.answer(index, { tag: 'Completed', valueJson: `"n${index}"` });
+      first.answer(3, { tag: 'Waiting' });
+      const last = (await first.rest()).at(-1);
+      if (last?.tag !== 'Waiting') throw new Error('does not wait');
+      const row = store.rows.get(last.run.id);
+      if (row === undefined) throw new Error('no run');
+      const text = `${head}await reads[${at}]; apps.notes.send({});\nreturn (await Promise.all(reads)).length;`;
+      row.run = { ...row.run, program: { text, columnShifts: [] } };
+      const again = await play(
+        (o, s) => runner.resume(resumeOf(row.run.id), o, s),
+        () => ({ tag: 'Waiting' as const }),
+      );
+      expect(again.calls).toEqual([]);
+      expect(failureOf(again.last)).toMatch(/^ReplayMismatch: .*call 4, line 2[\s\S]*Recorded: no call/);
+    },
+  );
 
   test('with a changed argument is a mismatch', async () => {
     const { calls, last } = await resumed(({ journal }) =>

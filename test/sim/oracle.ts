@@ -9,11 +9,15 @@ function textOf(index: number, binding: string, source: unknown, argumentsJson: 
   return JSON.stringify([index, binding, source, argumentsJson]);
 }
 
-/** Whether a program with this table, given the outcomes of the journal, does anything but what is recorded. */
+/**
+ * Whether a program with this table, given the outcomes of the journal, does anything but what is recorded.
+ * `waitedAt` is the rest at which the run last began to wait; -1 if it never did.
+ */
 export async function diverges(
   code: string,
   bindings: readonly Binding[],
   journal: readonly JournalEntry[],
+  waitedAt: number,
 ): Promise<boolean> {
   const sources = new Map(bindings.map((binding) => [nameOf(binding), binding.source]));
   const made = (step: RealmStep) =>
@@ -23,15 +27,15 @@ export async function diverges(
       entry.kind === 'Called' ? [textOf(entry.index, entry.binding, entry.source, entry.argumentsJson)] : [],
     ),
   );
-  // Nothing is known of what the program did past the last rest at which something was written.
-  const lastWritten = Math.max(-1, ...restsOf(journal));
+  // Nothing is known of what the program did past the last rest at which something was written or a wait began.
+  const lastKnown = Math.max(waitedAt, ...restsOf(journal));
   const outcomes = journal.filter((entry) => entry.kind === 'Settled');
   const realm = new SimRealm();
   let step = await realm.start(code, bindings);
   for (const [at, recorded] of groups.entries()) {
     const calls = made(step);
-    if (at > lastWritten && calls.length > 0) return false;
-    if (at <= lastWritten && JSON.stringify(calls) !== JSON.stringify(recorded)) return true;
+    if (at > lastKnown && calls.length > 0) return false;
+    if (at <= lastKnown && JSON.stringify(calls) !== JSON.stringify(recorded)) return true;
     const outcome = outcomes[at];
     if (outcome === undefined) return false;
     if (step.end !== undefined) return groups.slice(at + 1).some((group) => group.length > 0);

@@ -261,7 +261,10 @@ for (const { name, available, start } of backends('the store contract')) {
     test('wait gives the lease up, and what follows keeps the ids of the waiting calls', async () => {
       const { run, writer } = await started();
       await store.append(writer, 0, [called(0), called(1)], 0, t0);
-      const waiting = [{ index: 0 }, { index: 1, operationId: 'op-1' }];
+      const waiting = [
+        { index: 0, after: 0 },
+        { index: 1, operationId: 'op-1', after: 0 },
+      ];
       await store.wait(writer, waiting, attempt(), 7, t0 + 2);
       await other.wait(writer, waiting, attempt(), 7, t0 + 2);
       expect(await other.get(run.id)).toMatchObject({
@@ -283,7 +286,7 @@ for (const { name, available, start } of backends('the store contract')) {
       // The attempt dies; the next one suspends with other calls, and the last one ends the run.
       const third = await store.claim(run.id, claimBy('c', t0 + 60_000));
       expect(third).toMatchObject({ run: { waiting, lease: { epoch: 3 } } });
-      const others = [{ index: 1, operationId: 'op-1' }];
+      const others = [{ index: 1, operationId: 'op-1', after: 1 }];
       await store.wait({ runId: run.id, epoch: 3 }, others, attempt(3), 7, t0 + 60_001);
       await store.claim(run.id, claimBy('d', t0 + 60_002));
       const failed = { tag: 'Failed', reason: 'Timeout', message: '', line: 0, column: 0, logs: [] } as const;
@@ -368,7 +371,7 @@ for (const { name, available, start } of backends('the store contract')) {
     test('cancel ends a waiting run', async () => {
       const { run, writer } = await started();
       await store.append(writer, 0, [called(0)], 0, t0);
-      const waiting = [{ index: 0, operationId: 'op-0' }];
+      const waiting = [{ index: 0, operationId: 'op-0', after: 0 }];
       await store.wait(writer, waiting, attempt(), 4, t0);
       expect(await store.cancel(run.id, t0)).toMatchObject({ status: 'Cancelled', waiting, logLines: 4 });
     });

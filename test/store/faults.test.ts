@@ -75,7 +75,7 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
   const writes: [string, string, (writer: Writer) => Promise<unknown>][] = [
     ['append', 'code_run_journal', (writer) => store.append(writer, 1, [settled(0)], 0, t0)],
     ['finish', 'code_runs', (writer) => store.finish(writer, completed, attempt(), t0)],
-    ['wait', 'code_runs', (writer) => store.wait(writer, [{ index: 0 }], attempt(), 0, t0)],
+    ['wait', 'code_runs', (writer) => store.wait(writer, [{ index: 0, after: 0 }], attempt(), 0, t0)],
     ['release', 'code_runs', (writer) => store.release(writer, attempt(), t0)],
     ['renew', 'code_runs', (writer) => store.renew(writer, t0 + 77)],
     ['cancel (fence)', 'code_run_journal', (writer) => store.cancel(writer.runId, t0)],

@@ -139,7 +139,7 @@ for (const { name, available, start } of backends('unreadable runs')) {
 
     test('that waits is cancelled too', async () => {
       const { run, writer } = await running();
-      await store.wait(writer, [{ index: 0 }], attempt(), 3, t0);
+      await store.wait(writer, [{ index: 0, after: 0 }], attempt(), 3, t0);
       expect(await keyless.cancel(run.id, t0)).toMatchObject(cancelled);
     });
 
@@ -155,11 +155,11 @@ for (const { name, available, start } of backends('unreadable runs')) {
       const lost = async () => (await running(old)).run.id;
       const abandoned = await lost();
       const waiting = await running(old);
-      await store.wait(waiting.writer, [{ index: 0 }], attempt(), 3, old + 10_000);
+      await store.wait(waiting.writer, [{ index: 0, after: 0 }], attempt(), 3, old + 10_000);
       const damaged = await running(old);
-      await store.wait(damaged.writer, [{ index: 0 }], attempt(), 3, old + 10_000);
+      await store.wait(damaged.writer, [{ index: 0, after: 0 }], attempt(), 3, old + 10_000);
       const whole = await running(old);
-      await store.wait(whole.writer, [{ index: 0 }], attempt(), 3, old + 10_000);
+      await store.wait(whole.writer, [{ index: 0, after: 0 }], attempt(), 3, old + 10_000);
       const young = (await running(old + 1)).run.id;
       const unreadable = [abandoned, waiting.run.id, young];
       const { store: changed } = storeOnChanged({

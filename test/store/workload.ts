@@ -58,7 +58,7 @@ async function attemptOf(store: CodeRunStore, ledger: string, writer: Writer, le
       perform(ledger, `${runId}:${at >> 1}`, false);
     }
     if (at === 2 && epoch === 1) {
-      await store.wait(writer, [{ index: 1 }], attempt(epoch), 0, t0);
+      await store.wait(writer, [{ index: 1, after: 1 }], attempt(epoch), 0, t0);
       tell(`waiting ${runId}`);
       return;
     }

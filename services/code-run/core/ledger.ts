@@ -6,12 +6,13 @@
  *     A call that waits for a decision gives its place up: waiting calls never keep others from being sent.
  * L3  A call of an earlier attempt counts as sent before. How far that attempt got with sending is not
  *     recorded (L2 lets waiting calls pass), so "may have been sent" is all that is true of it.
- * L4  A rest is closed when something was written at it or after it: the calls that the program made until then are
- *     all in the journal. Outcomes that were written ahead lie beyond the first open rest.
+ * L4  A rest is closed when something was written at it or after it, or when the run began to wait there: the calls
+ *     that the program made until then are all in the journal. Outcomes that were written ahead lie beyond the first
+ *     open rest.
  */
 import assert from 'node:assert/strict';
 import { utf8Bytes } from '../../shared/text.ts';
-import { callIdOf, type JournalEntry, type Outcome } from './model.ts';
+import { callIdOf, type JournalEntry, type Outcome, type WaitingCall } from './model.ts';
 
 export type CalledEntry = Extract<JournalEntry, { kind: 'Called' }>;
 export type SettledEntry = Extract<JournalEntry, { kind: 'Settled' }>;
@@ -50,10 +51,20 @@ export class Ledger {
   #waiting = 0;
   #bytes = 0;
 
-  constructor(runCallId: string, inFlightMax: number, journal: readonly JournalEntry[]) {
+  constructor(
+    runCallId: string,
+    inFlightMax: number,
+    journal: readonly JournalEntry[],
+    lastWaits: readonly WaitingCall[],
+  ) {
     this.#runCallId = runCallId;
     this.#inFlightMax = inFlightMax;
     this.commit(journal, true);
+    for (const { index, operationId, after } of lastWaits) {
+      this.#openRest = Math.max(this.#openRest, after + 1);
+      const call = this.#calls[index];
+      if (call !== undefined) call.operationId = operationId ?? '';
+    }
   }
 
   get callCount(): number {
@@ -181,6 +192,7 @@ export class Ledger {
   }
 }
 
+/** A message counts nothing: it is short, and a result that is refused for its size must find room for saying so. */
 function outcomeBytes(outcome: Outcome): number {
   return outcome.tag === 'Completed' ? utf8Bytes(outcome.valueJson) : 0;
 }

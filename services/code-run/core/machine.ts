@@ -32,7 +32,16 @@ import type {
   WriteFailure,
 } from './machine-types.ts';
 import { type Divergence, describeMismatch, nameOf } from './mismatch.ts';
-import type { Binding, IssuedCall, JournalEntry, LogLine, Outcome, RunResult, Source } from './model.ts';
+import {
+  type Binding,
+  type IssuedCall,
+  type JournalEntry,
+  type LogLine,
+  type Outcome,
+  outcomeText,
+  type RunResult,
+  type Source,
+} from './model.ts';
 import {
   type CheckedOutcome,
   checkOutcome,
@@ -71,13 +80,9 @@ export class Machine {
   constructor(job: MachineJob) {
     this.#job = job;
     this.#bindings = new Map(job.bindings.map((binding) => [nameOf(binding), binding]));
-    this.#ledger = new Ledger(job.callId, job.limits.callsInFlightMax, job.journal);
+    this.#ledger = new Ledger(job.callId, job.limits.callsInFlightMax, job.journal, job.waiting);
     this.#recordedSettled = this.#ledger.settled.length;
     this.#log = new AttemptLog(job.limits.outputBytes, job.logLinesStreamed);
-    for (const { index, operationId } of job.waiting) {
-      const call = this.#ledger.call(index);
-      if (call !== undefined) call.operationId = operationId ?? '';
-    }
   }
 
   get phase(): Phase['tag'] {
@@ -104,7 +109,7 @@ export class Machine {
 
   /** Size of the outcomes that are taken and not durable yet, in UTF-16 units: a reason to take no more. */
   get pendingOutcomeChars(): number {
-    return this.#inbox.reduce((sum, { outcome }) => sum + sizeOf(outcome), 0);
+    return this.#inbox.reduce((sum, { outcome }) => sum + outcomeText(outcome).length, 0);
   }
 
   /** Takes one event and gives what is to be done, in order. */
@@ -303,7 +308,7 @@ export class Machine {
   #takeInbox(): readonly Pending[] {
     let chars = 0;
     const end = this.#inbox.findIndex(({ outcome }, at) => {
-      chars += sizeOf(outcome);
+      chars += outcomeText(outcome).length;
       return at > 0 && chars > limits.outcomesWriteCharsMax;
     });
     return this.#inbox.splice(0, end < 0 ? this.#inbox.length : end);
@@ -353,8 +358,9 @@ export class Machine {
       const operationId = call.operationId || callId;
       return { index, callId, operationId, source, argumentsJson, argumentsDigest: this.#digestOf(call) };
     });
+    const after = this.#ledger.settled.length;
     const waiting = calls.map(({ called: { index }, operationId }) =>
-      operationId === '' ? { index } : { index, operationId },
+      operationId === '' ? { index, after } : { index, operationId, after },
     );
     this.#kill();
     this.#effects.push({ tag: 'Suspend', waiting, logLines: this.#log.streamed });
@@ -486,10 +492,6 @@ function calledEntry(call: IssuedCall, source: Source, written: Written): Called
 function settledEntry({ call, outcome }: Pending, written: Written): SettledEntry {
   const entry = { kind: 'Settled', index: call.called.index, outcome, ...written } as const;
   return call.operationId === '' ? entry : { ...entry, operationId: call.operationId };
-}
-
-function sizeOf(outcome: Outcome): number {
-  return outcome.tag === 'Completed' ? outcome.valueJson.length : 0;
 }
 
 /** With a write under way the last one comes after it (M4). What was decided first stays, but for a cancel (M6). */

@@ -3,6 +3,7 @@
  * contract; the wire form is proto/openbot/codemode/v1/code_run.proto.
  */
 import type { CallLimits } from '../../shared/limits.ts';
+import { unreachable } from '../../shared/unreachable.ts';
 
 export type FinalStatus = 'Completed' | 'Failed' | 'Cancelled';
 export type RunStatus = 'Running' | 'Waiting' | FinalStatus;
@@ -62,6 +63,21 @@ export type Outcome =
   | { readonly tag: 'Failed'; readonly reason: CallFailureReason; readonly message: string }
   | { readonly tag: 'Denied'; readonly message: string }
   | { readonly tag: 'InputRequired'; readonly operationId: string };
+
+/** What of an outcome has no fixed size: that is what bounds count. */
+export function outcomeText(outcome: Outcome): string {
+  switch (outcome.tag) {
+    case 'Completed':
+      return outcome.valueJson;
+    case 'Failed':
+    case 'Denied':
+      return outcome.message;
+    case 'InputRequired':
+      return outcome.operationId;
+    default:
+      return unreachable(outcome);
+  }
+}
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -171,6 +187,11 @@ export interface WaitingCall {
   readonly index: number;
   /** Id of the app operation if the core named one. */
   readonly operationId?: string;
+  /**
+   * Outcomes that the program had got when nothing was left to it but to wait: all that were in the journal. So each
+   * call that it made until then is in the journal too, whatever entries say of themselves.
+   */
+  readonly after: number;
 }
 
 /** Everything that is fixed when a run starts. */
@@ -205,7 +226,7 @@ export interface StoredRun extends NewRun {
   readonly journalLength: number;
   /** Log lines that were streamed to the core. */
   readonly logLines: number;
-  /** Calls that wait, if the run does; else those that did last, for the ids that the core gave them. */
+  /** Calls that wait, if the run does; else those that did last, for what is known of them and of that rest. */
   readonly waiting: readonly WaitingCall[];
   readonly attempts: readonly Attempt[];
   readonly result?: RunResult;
