@@ -139,6 +139,24 @@ describe('resume', () => {
     expect(resultOf(events[0])).toMatchObject({ valueJson: '5', logs: [{ text: 'before' }] });
   });
 
+  test.for([
+    [undefined, []],
+    [0, ['before']],
+    [1, []],
+  ] as const)('of a core that has %s log lines streams %j', async ([logLinesReceived, lines]) => {
+    const { one, other } = twoInstances();
+    const first = starting(one.runner);
+    const id = await begun(first);
+    first.abort.abort();
+    await failure(first.rest());
+    const second = resuming(other.runner, id, { logLinesReceived });
+    const streamed: string[] = [];
+    for (let event = await second.next(); event.tag !== 'Call'; event = await second.next()) {
+      if (event.tag === 'Log') streamed.push(event.line.text);
+    }
+    expect(streamed).toEqual(lines);
+  });
+
   test('works after the lease of a dead instance ran out, not before', async () => {
     const { one, other, clock, store } = twoInstances({ settings: { leaseMs: 1000, renewMs: 100_000 } });
     const stream = starting(one.runner);

@@ -42,7 +42,7 @@ export function startOf(code: string, callId = 'call-9'): StartRun {
 }
 
 export function resumeOf(runId: string, more: Partial<ResumeRun> = {}): ResumeRun {
-  return { runId, currentBindings: bindings, outcomes: [], logLinesReceived: 0, ...more };
+  return { runId, currentBindings: bindings, outcomes: [], logLinesReceived: undefined, ...more };
 }
 
 export interface TestParts {

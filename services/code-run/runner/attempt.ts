@@ -43,7 +43,7 @@ export interface AttemptStart {
   readonly journal: Awaited<ReturnType<CodeRunStore['journal']>>;
   readonly currentBindings: readonly Binding[] | undefined;
   readonly knownOutcomes: readonly ReportedOutcome[];
-  readonly logLinesReceived: number;
+  readonly logLinesReceived: number | undefined;
 }
 
 type WriteEffect = Extract<Effect, { tag: 'Append' | 'Suspend' | 'Finish' | 'Release' }>;
@@ -86,7 +86,7 @@ export class Attempt {
       limits: run.limits,
       journal: start.journal,
       waiting: run.waiting,
-      logLinesStreamed: Math.max(run.logLines, start.logLinesReceived),
+      logLinesStreamed: start.logLinesReceived ?? run.logLines,
       recordedFingerprint: run.attempts.findLast(({ fingerprint }) => fingerprint !== '')?.fingerprint ?? '',
       currentBindings: start.currentBindings,
       sandboxTriesMax: parts.settings.sandboxTriesMax,

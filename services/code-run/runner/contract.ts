@@ -46,7 +46,8 @@ export interface ResumeRun {
   /** The names as they are now; only for the cause of a mismatch. */
   readonly currentBindings: readonly Binding[];
   readonly outcomes: readonly ReportedOutcome[];
-  readonly logLinesReceived: number;
+  /** Log lines that the core has, whatever was streamed; undefined: all that were streamed. */
+  readonly logLinesReceived: number | undefined;
 }
 
 /** A run with its journal, for reading. */

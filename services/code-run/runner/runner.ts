@@ -122,7 +122,7 @@ export class Runner implements CodeRunner {
       journal: [],
       currentBindings: undefined,
       knownOutcomes: [],
-      logLinesReceived: 0,
+      logLinesReceived: undefined,
     });
     return { tag: 'New', attempt };
   }

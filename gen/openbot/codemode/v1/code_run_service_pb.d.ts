@@ -191,11 +191,12 @@ export declare type ResumeCodeRun = Message<"openbot.codemode.v1.ResumeCodeRun">
   outcomes: ReportOutcome[];
 
   /**
-   * How many log lines the core already has; those are not streamed again.
+   * How many log lines the core already has: what follows is streamed, also what an earlier stream lost on its way.
+   * Not set: what was streamed before is not streamed again.
    *
-   * @generated from field: uint32 log_lines_received = 4;
+   * @generated from field: optional uint32 log_lines_received = 4;
    */
-  logLinesReceived: number;
+  logLinesReceived?: number | undefined;
 };
 
 /**
