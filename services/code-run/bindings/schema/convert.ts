@@ -10,7 +10,7 @@ import { limits } from '../../../shared/limits.ts';
 import { Algebra } from './algebra.ts';
 import { docOf, docOrElse } from './doc.ts';
 import { isObject, type JsonObject, own, ownList, ownObject } from './json.ts';
-import { References, referenceOf } from './references.ts';
+import { References, type Target } from './references.ts';
 import {
   anyObject,
   anything,
@@ -158,8 +158,8 @@ class Converter {
     if (depth > limits.schemaDepthMax) return unknownBecause('nested too deep');
     if (this.#nodes > limits.schemaNodesMax) return unknownBecause('too large');
     let type = this.#plain(schema, depth);
-    const reference = referenceOf(schema);
-    if (reference !== undefined) type = this.#algebra.intersect(type, this.#refer(reference, depth));
+    const target = this.#references.resolve(schema);
+    if (target !== undefined) type = this.#algebra.intersect(type, this.#refer(target, depth));
     for (const part of ownList(schema, 'allOf') ?? [])
       type = this.#algebra.intersect(type, this.#convert(part, depth + 1));
     for (const keyword of ['anyOf', 'oneOf']) {
@@ -176,8 +176,7 @@ class Converter {
     return own(schema, 'nullable') === true ? this.#algebra.union([type, nullType]) : type;
   }
 
-  #refer(reference: string, depth: number): Type {
-    const target = this.#references.resolve(reference);
+  #refer(target: Target, depth: number): Type {
     switch (target.tag) {
       case 'External':
         return unknownBecause('external reference');
@@ -355,11 +354,8 @@ class Converter {
   }
 
   #one(schema: JsonObject): unknown {
-    const reference = referenceOf(schema);
-    if (reference !== undefined) {
-      const target = this.#references.resolve(reference);
-      return target.tag === 'Found' ? target.schema : undefined;
-    }
+    const target = this.#references.resolve(schema);
+    if (target !== undefined) return target.tag === 'Found' ? target.schema : undefined;
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
       const parts = ownList(schema, keyword) ?? [];
       const others = keyword === 'allOf' ? parts : parts.filter((part) => !isNull(part));
