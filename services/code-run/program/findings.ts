@@ -77,6 +77,9 @@ export class Findings {
 
   #inOurWords({ code, message }: Pick<RawFinding, 'code' | 'message'>): string {
     switch (code) {
+      case '2304':
+      case '2552':
+        return this.#unknownName(message) ?? this.#plain(message);
       case '2345':
         return this.#unknownCall(message) ?? this.#plain(message);
       case '2339':
@@ -85,6 +88,11 @@ export class Findings {
       default:
         return this.#plain(message);
     }
+  }
+
+  #unknownName(message: string): string | undefined {
+    const [, name] = /^Cannot find name '([^']*)'/.exec(message) ?? [];
+    return name === undefined ? undefined : this.#names.alone(name);
   }
 
   #unknownCall(message: string): string | undefined {

@@ -8,6 +8,7 @@ import type { Binding } from '../core/model.ts';
 /** Most that is shown of a name, and of a list of those that there are. */
 const nameCharsMax = 100;
 const listCharsMax = 400;
+const suggestionsMax = 3;
 
 export class BindingNames {
   readonly #byConnection = new Map<string, string[]>();
@@ -41,6 +42,16 @@ export class BindingNames {
     const capabilities = this.#byConnection.get(connection);
     if (capabilities === undefined || capabilities.includes(name) || isForAll(name)) return undefined;
     return missing(`apps.${connection}`, name, capabilities);
+  }
+
+  /** What is wrong with `<name>` alone, if it is the name of something in apps. */
+  alone(name: string): string | undefined {
+    const inside = [...this.#byConnection].filter(([, capabilities]) => capabilities.includes(name));
+    const paths = this.#byConnection.has(name)
+      ? [`apps.${name}`]
+      : inside.slice(0, suggestionsMax).map(([connection]) => `apps.${connection}.${name}`);
+    if (paths.length === 0) return undefined;
+    return `${name} is not defined. Did you mean ${paths.join(' or ')}?`;
   }
 
   /** What is wrong with `apps.call("<name>")`; undefined if it is there. */
