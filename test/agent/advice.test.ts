@@ -37,21 +37,9 @@ describe('the advice of a failure', () => {
       'openbot_code_api is a tool of its own, beside this one. A program calls apps alone.',
     ],
     [
-      'a connection without apps',
-      'ReferenceError: notes is not defined',
-      'notes.read_note({});',
-      'Write apps.notes.',
-    ],
-    [
-      'a function without its connection',
-      'ReferenceError: read_note is not defined',
-      'read_note({});',
-      'Write apps.notes.read_note.',
-    ],
-    [
       'anything else',
-      'ReferenceError: tools is not defined',
-      'tools.x();',
+      'ReferenceError: widgets is not defined',
+      'widgets.x();',
       'A program has the language, console and apps: apps.notes, apps.mail.',
     ],
     [
@@ -85,6 +73,7 @@ describe('the advice of a failure', () => {
 
   test.each([
     // What the message says is enough, or nothing is known.
+    'ReferenceError: notes is not defined. Did you mean apps.notes?',
     'ReferenceError: fetch is not defined. Programs have no network: call the apps (Object.keys(apps) lists them) instead.',
     'TypeError: f is not a function',
     'TypeError: r.map is not a function. A call had not settled yet when this happened: a call gives a promise, so await it before using its result.',

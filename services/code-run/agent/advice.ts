@@ -88,7 +88,7 @@ function failedCallAdvice(binding: string, reason: CallFailureReason): string {
 /** Connections that are named as what there is. */
 const connectionsShownMax = 10;
 
-/** A name that is nowhere: what was meant, as far as the program and its apps tell. */
+/** A name that is nowhere, and none of apps either, since the message would say so: what was meant. */
 function nameAdvice({ code, bindings }: StoredRun, message: string): string[] {
   const [, called] = /^TypeError: (apps(?:\.[\w$]+)?) is not a function$/.exec(message) ?? [];
   if (called !== undefined) {
@@ -101,9 +101,6 @@ function nameAdvice({ code, bindings }: StoredRun, message: string): string[] {
   if (name === codeApiName || name === runCodeName) {
     return [`${name} is a tool of its own, beside this one. A program calls apps alone.`];
   }
-  if (bindings.some(({ connection }) => connection === name)) return [`Write apps.${name}.`];
-  const meant = bindings.find(({ capability }) => capability === name);
-  if (meant !== undefined) return [`Write apps.${meant.connection}.${name}.`];
   if (new RegExp(`(?<![.\\w$])${RegExp.escape(name)}\\s*=(?![=>])`).test(code)) {
     return [`A variable must be declared: const ${name} = …`];
   }
