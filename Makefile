@@ -5,8 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start mongo demo test attacks bench-sandbox sim kills tools bench-store bench lint format generate checkgenerate checkbreaking all
-.PHONY: help setup start mongo demo test attacks bench-sandbox sim tools bench-store bench bench-replay lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks bench-sandbox sim kills tools bench-store bench bench-replay lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
