@@ -85,8 +85,8 @@ export const limits = {
   pageTokenBytesMax: 1 * KiB,
   /** A stream that was opened and brings no first message. */
   firstMessageTimeoutMs: 30_000,
-  /** A name as an agent may write it: "Work calendar/list-events". */
-  bindingNameBytesMax: 8 * KiB,
+  /** A name as an agent may write it: "Work calendar/list-events", or as a program does. */
+  bindingNameBytesMax: 16 * KiB,
   /** Words to search bindings by. */
   queryBytesMax: 1 * KiB,
   /** Text that describes bindings, at least, at most, and without a wish. */
@@ -140,8 +140,8 @@ export const limits = {
   runBytesMax: 256 * MiB,
   /** One log line; a longer one is cut and marked. */
   logLineBytesMax: 64 * KiB,
-  /** A binding's name, "connection.capability". */
-  bindingBytesMax: 4 * KiB,
+  /** A binding's name, "connection.capability": the longest that raw names within their limits become. */
+  bindingBytesMax: 16 * KiB,
   /** Name and message of an error that a program threw; the realm cuts longer ones. */
   errorNameBytesMax: 1 * KiB,
   errorMessageBytesMax: 16 * KiB,
@@ -246,6 +246,11 @@ export const appLimits = {
 assert(limits.programBytesMax > limits.codeBytesMax, 'normalization may add to a program');
 assert(limits.grpcMessageBytesMax > callRanges.resultBytesMax.max, 'a result must fit into a message');
 assert(limits.grpcMessageBytesMax > limits.catalogBytesMax, 'a catalog must fit into a message');
+assert(
+  limits.bindingBytesMax >= 3 * (limits.idBytesMax + limits.capabilityNameBytesMax) + 64,
+  'a name must fit into a call: lower snake case may take three bytes for one, and a number after it',
+);
+assert(limits.bindingNameBytesMax >= limits.bindingBytesMax, 'an agent may ask for every name that there is');
 assert(limits.jobBytesMax > limits.programBytesMax, 'a program must fit into a job');
 assert(
   limits.grpcMessageBytesMax > limits.stepPieceBytes + callRanges.argumentsBytesMax.max,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { identifierOf, numberNames, wordsOf } from '../../services/code-run/bindings/names.ts';
+import { limits } from '../../services/shared/limits.ts';
 
 describe('identifierOf', () => {
   it.each([
@@ -149,6 +150,34 @@ describe('numberNames', () => {
         }
       }),
       { numRuns: 1000 },
+    );
+  });
+});
+
+describe('names of raw names at their limit', () => {
+  const longest = (unit: string, bytes: number) =>
+    identifierOf(unit.repeat(Math.floor(bytes / Buffer.byteLength(unit))));
+
+  it.each([
+    ['a change of case at each letter', 'aB'],
+    ['a character that stands for two', '\u0344'],
+    ['a letter whose small form is longer', '\u0130'],
+    ['both', 'a\u0130'],
+    ['letters that come apart', '\u0958'],
+    ['letters that come apart, between changes of case', 'a\u0958B'],
+  ])('fit into a call: %s', (_, unit) => {
+    const connection = longest(unit, limits.idBytesMax);
+    const capability = longest(unit, limits.capabilityNameBytesMax);
+    expect(capability.length).toBeGreaterThan(1000);
+    expect(Buffer.byteLength(`${connection}_1000.${capability}_20000`)).toBeLessThan(limits.bindingBytesMax);
+  });
+
+  it('take at most three bytes for one, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), (raw) => {
+        expect(Buffer.byteLength(identifierOf(raw))).toBeLessThanOrEqual(3 * Buffer.byteLength(raw) + 1);
+      }),
+      { numRuns: 5000 },
     );
   });
 });

@@ -47,6 +47,20 @@ test('a catalog is taken at its limits, and refused one past them', () => {
   ]);
 });
 
+test('names of resources and templates are bounded as those of tools are', () => {
+  const name = 'x'.repeat(limits.capabilityNameBytesMax);
+  const named = (text: string) => ({
+    id: 'c',
+    resources: [{ uri: 'a:b', name: text }],
+    resourceTemplates: [{ uriTemplate: 'a:{b}', name: text }],
+  });
+  expect(violationsOf({ connections: [named(name)] })).toEqual([]);
+  expect(violationsOf({ connections: [named(`${name}x`)] })).toEqual([
+    'catalog.connections[0].resources[0].name must be at most 4096 bytes of UTF-8',
+    'catalog.connections[0].resource_templates[0].name must be at most 4096 bytes of UTF-8',
+  ]);
+});
+
 test('a catalog is refused by its size before it is prepared', () => {
   const description = 'x'.repeat(limits.catalogBytesMax);
   expect(violationsOf({ connections: [{ id: 'c', description }] })).toEqual([

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../services/shared/limits.ts';
 import { completed, jobOf, startTestSandbox, type TestSandbox } from './kit.ts';
 
 let sandbox: TestSandbox;
@@ -25,6 +26,13 @@ test('calls of a step come in one message and outcomes are delivered one at a ti
     [1, 0, true],
     [2, 0, true],
   ]);
+});
+
+test('what has the longest name that there may be can be called', async () => {
+  const name = `notes.${'x'.repeat(limits.bindingBytesMax - 'notes.'.length)}`;
+  const ran = await sandbox.run('return await Object.values(apps.notes)[0]({ n: 1 });', { bindings: [name] });
+  expect(ran.value).toEqual({ n: 1 });
+  expect(ran.calls[0]?.binding).toBe(name);
 });
 
 test('a call fails with what the outcome says', async () => {

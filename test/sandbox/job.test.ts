@@ -38,6 +38,15 @@ describe('a job', () => {
     expect(() => checkJob(program(limits.programBytesMax + 1))).toThrow('job.program: at most 2097152 bytes');
   });
 
+  test('may name what is as long as the limit, and one byte past it is refused', () => {
+    const binding = (bytes: number): Job =>
+      create(JobSchema, jobOf('return 1', { bindings: [`notes.${'x'.repeat(bytes - 'notes.'.length)}`] }));
+    expect(() => checkJob(binding(limits.bindingBytesMax))).not.toThrow();
+    expect(() => checkJob(binding(limits.bindingBytesMax + 1))).toThrow(
+      'job.bindings[0]: a name of at most 16384 bytes',
+    );
+  });
+
   test.each([
     ['a program that is no UTF-8', { program: Buffer.from([0xff]) }, 'job.program: must be UTF-8'],
     ['a seed that is too short', { seed: Buffer.alloc(15) }, 'job.seed: must be 16 bytes'],

@@ -108,9 +108,19 @@ function checkCatalog(catalog: Catalog, bytes: number, field: string): void {
       'uri',
     );
     named(
+      'resources',
+      resources.map((resource) => resource.name),
+      'name',
+    );
+    named(
       'resource_templates',
       resourceTemplates.map((template) => template.uriTemplate),
       'uri_template',
+    );
+    named(
+      'resource_templates',
+      resourceTemplates.map((template) => template.name),
+      'name',
     );
     named(
       'prompts',

@@ -17,6 +17,10 @@ export function checkJob(job: Job): AttemptJob {
   if (job.seed.length !== seedBytes) throw invalidField('job.seed', `must be ${seedBytes} bytes`);
   if (job.limits === undefined) throw invalidField('job.limits', 'is missing');
   const { timeoutMs, memoryMb, outputBytes, callsMax, argumentsBytesMax, resultBytesMax } = job.limits;
+  for (const [index, { connection, capability }] of job.bindings.entries()) {
+    if (Buffer.byteLength(connection) + 1 + Buffer.byteLength(capability) <= limits.bindingBytesMax) continue;
+    throw invalidField(`job.bindings[${index}]`, `a name of at most ${limits.bindingBytesMax} bytes`);
+  }
   inRange('timeout_ms', timeoutMs, settingRanges.timeoutMs);
   inRange('memory_mb', memoryMb, settingRanges.memoryMb);
   inRange('output_bytes', outputBytes, settingRanges.outputBytes);
