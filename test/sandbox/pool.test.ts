@@ -64,6 +64,38 @@ describe('a full sandbox', () => {
   });
 });
 
+test('a sandbox that ends refuses what waits at once, and lets what runs end', async () => {
+  const sandbox = await startTestSandbox({
+    SANDBOX_RUNNING_MAX: '2',
+    SANDBOX_READY_TARGET: '0',
+    SANDBOX_DRAIN_MS: '30000',
+  });
+  const [one, two] = [hold(sandbox), hold(sandbox)];
+  await Promise.all([one.called, two.called]);
+  const waiting = Array.from({ length: 20 }, () => sandbox.run('return 1;').catch((error: unknown) => error));
+  await expect.poll(async () => (await sandbox.client.getStatus({})).capacity?.queued).toBe(20);
+  const stopped = sandbox.stop();
+  for (const refused of await Promise.all(waiting)) {
+    expect(refused).toMatchObject({ code: 'UNAVAILABLE', message: 'the sandbox is shutting down' });
+  }
+  one.answer();
+  two.answer();
+  expect([(await one.ran).value, (await two.ran).value]).toEqual([1, 1]);
+  await stopped;
+});
+
+test('a sandbox that ends while a child is made for a job says so', async () => {
+  const sandbox = await startTestSandbox({ SANDBOX_READY_TARGET: '0', SANDBOX_CHILDREN: 'forked' });
+  const ran = sandbox.run('return 1;', { memoryMb: 32 }); // For which a process must be prepared first.
+  const told = expect(ran).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: 'the sandbox is shutting down',
+  });
+  await expect.poll(async () => (await sandbox.client.getStatus({})).capacity?.running).toBe(1);
+  await sandbox.stop();
+  await told;
+});
+
 test('runs with different limits do not hinder each other', async () => {
   const sandbox = await start();
   const settings = [16, 64, 200, 64, 32, 500].map((memoryMb, index) => ({

@@ -6,7 +6,8 @@
  * P2  At most `queuedMax` jobs wait for a slot, first come first served; one more is refused.
  * P3  `readyTarget` children are kept ready for the setting of the last job. Those for other settings stay as
  *     long as there are no more of them than that, the oldest goes first. A child gets one job.
- * P4  A child that is told to end is not among the ready any more.
+ * P4  When it closes, jobs that wait for a slot are refused at once: another sandbox may run them.
+ * P5  A child that is told to end is not among the ready any more.
  */
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -33,6 +34,7 @@ export interface PoolCounts {
 
 interface Waiter {
   readonly grant: () => void;
+  readonly refuse: (error: AppError) => void;
 }
 
 export class Pool {
@@ -75,7 +77,7 @@ export class Pool {
   /** A child for one job. Throws AppError; after an abort, the reason of `signal`. */
   async acquire(setting: ChildSetting, signal: AbortSignal): Promise<Child> {
     signal.throwIfAborted();
-    if (this.#closing) throw new AppError('UNAVAILABLE', 'the sandbox is shutting down');
+    if (this.#closing) throw shuttingDown();
     await this.#slot(signal);
     this.#setting = setting;
     const child = await this.#takeOrMake(setting);
@@ -94,7 +96,7 @@ export class Pool {
 
   /** Lets nothing start any more and resolves when nothing runs, or after `deadlineMs`. */
   async drain(deadlineMs: number): Promise<void> {
-    this.#closing = true;
+    this.#beginToClose();
     if (this.#slots === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;
@@ -109,10 +111,16 @@ export class Pool {
   }
 
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#beginToClose();
     for (const { child } of this.#ready.splice(0)) this.#end(child);
     for (const child of this.#running) child.kill();
     await this.#source.close();
+  }
+
+  #beginToClose(): void {
+    this.#closing = true;
+    for (const waiter of this.#queue) waiter.refuse(shuttingDown());
+    this.#queue.clear();
   }
 
   async #slot(signal: AbortSignal): Promise<void> {
@@ -129,14 +137,17 @@ export class Pool {
       );
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { grant: resolve };
+    const waiter: Waiter = { grant: resolve, refuse: reject };
     const onAbort = () => {
       if (this.#queue.delete(waiter)) reject(signal.reason);
     };
     this.#queue.add(waiter);
     signal.addEventListener('abort', onAbort, { once: true });
-    await promise;
-    signal.removeEventListener('abort', onAbort);
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
   #freeSlot(): void {
@@ -162,7 +173,8 @@ export class Pool {
       return await this.#make(setting);
     } catch (error) {
       this.#freeSlot();
-      throw error;
+      // Its source may have ended under it.
+      throw this.#closing ? shuttingDown(error) : error;
     }
   }
 
@@ -223,6 +235,10 @@ export class Pool {
     child.kill();
     child.socket.destroy();
   }
+}
+
+function shuttingDown(cause?: unknown): AppError {
+  return new AppError('UNAVAILABLE', 'the sandbox is shutting down', { cause });
 }
 
 function keyOf(setting: ChildSetting): string {
