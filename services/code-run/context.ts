@@ -8,6 +8,7 @@ import { type Certificates, clientCredentials } from '../shared/tls.ts';
 import { clientNames, openClientCertificates, openServerCertificates } from '../shared/tls-config.ts';
 import { Catalogs } from './api/catalogs.ts';
 import type { CodeRunDeps } from './api/code-run-service.ts';
+import type { Identify } from './api/identify.ts';
 import { identifyWithin } from './api/rate.ts';
 import { Reading } from './api/reading.ts';
 import { Settings } from './api/settings.ts';
@@ -36,6 +37,8 @@ export interface Context {
   readonly settings: Settings;
   /** What the servers show; undefined: no TLS. */
   readonly certificates: Certificates | undefined;
+  /** Who calls, the same on every edge. */
+  readonly identify: Identify;
   /** What the edges need. */
   readonly deps: CodeRunDeps;
   close(): Promise<void>;
@@ -86,7 +89,6 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     reading: new Reading(store),
     catalogs: new Catalogs(),
     checker: new ProgramChecker(),
-    identify: identifyWithin(authenticator, config.requestsPerSecond),
   };
   return {
     store,
@@ -103,6 +105,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     metrics,
     settings,
     certificates,
+    identify: identifyWithin(authenticator, config.requestsPerSecond),
     deps,
     async close() {
       sandbox.close();

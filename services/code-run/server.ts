@@ -40,12 +40,12 @@ const closeGraceMs = 1000;
 
 export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
   const context = await createContext(config, log);
-  const { deps, runner, settings, store, opening, sandbox } = context;
+  const { deps, identify, runner, settings, store, opening, sandbox } = context;
   const { sweeper, retention, metrics, certificates } = context;
   const codeRuns = codeRunService(deps);
-  const platform = settingsService(settings, deps.identify);
+  const platform = settingsService(settings);
   const edgeLog = log.child({ component: 'api' });
-  const edge = { log: edgeLog, observe: (path: string) => metrics.request(path) };
+  const edge = { log: edgeLog, identify, observe: (path: string) => metrics.request(path) };
 
   const grpc = createServer();
   mountService(grpc, CodeRunService, codeRuns, edge);
@@ -58,7 +58,7 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
   const http = createHttp({
     reading: deps.reading,
     settings,
-    identify: deps.identify,
+    identify,
     metrics,
     ready: () => watch.seen,
     log: edgeLog,

@@ -35,7 +35,7 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
   const certificates = openServerCertificates('SANDBOX_', config, log);
   const context = await createContext(config, log);
   const { pool, layers, locked, versions, metrics } = context;
-  const caller = createAuthenticator(
+  const callers = createAuthenticator(
     config.tlsClientCaFile === undefined
       ? { kind: 'loopback' }
       : { kind: 'certificates', names: clientNames(config) },
@@ -46,16 +46,10 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
     server,
     SandboxService,
     {
-      async *execute(requests, call) {
-        await caller.authenticate(call);
-        yield* execute(context.execute, requests, call);
-      },
-      async getStatus(_request, call) {
-        await caller.authenticate(call);
-        return getStatus(layers, locked, pool.counts(), versions);
-      },
+      execute: (requests, call) => execute(context.execute, requests, call),
+      getStatus: async () => getStatus(layers, locked, pool.counts(), versions),
     },
-    plainEdge(log.child({ component: 'grpc' })),
+    plainEdge(log.child({ component: 'grpc' }), (sender) => callers.authenticate(sender)),
   );
   health.addToServer(server);
   addReflection(server, [SandboxService]);

@@ -174,6 +174,31 @@ export const limits = {
   statusViolationBytesMax: 256,
 } as const;
 
+/** Bounds of one request message; grpcMessageBytesMax holds for all of them. */
+export interface RequestLimits {
+  readonly bytesMax: number;
+  /** Fields of the message and of the messages in it, or members and items of JSON; each may become an object. */
+  readonly partsMax: number;
+}
+
+/** A request that names something. So few bytes hold no more parts than this: they are not counted. */
+export const smallRequest: RequestLimits = { bytesMax: 64 * KiB, partsMax: 64 * KiB };
+
+/** A whole catalog: every capability with all its fields, and as much again for arguments of prompts. */
+const catalogRequest: RequestLimits = { bytesMax: limits.grpcMessageBytesMax, partsMax: 500_000 };
+
+/** Methods that take more, as "Service/Method". */
+export const requestLimits: Readonly<Record<string, RequestLimits>> = {
+  'CodeRunService/PutCatalog': catalogRequest,
+  'CodeRunService/DescribeBindings': catalogRequest,
+  'CodeRunService/GetAgentTools': catalogRequest,
+  'CodeRunService/CheckCode': catalogRequest,
+  /** A catalog, and the outcomes of as many calls as a run may have. */
+  'CodeRunService/RunCode': { bytesMax: limits.grpcMessageBytesMax, partsMax: 1_500_000 },
+  /** The names of a catalog, and what was inserted into a program. */
+  'SandboxService/Execute': { bytesMax: limits.grpcMessageBytesMax, partsMax: 1_500_000 },
+};
+
 /** How long the sandbox waits for a process that it made. */
 export const childLimits = {
   /** From asking for it until it is locked and ready; far above what a busy host needs. */

@@ -13,6 +13,7 @@ import { mountService } from '../../services/shared/grpc/mount.ts';
 import { createServer, listen, shutDown } from '../../services/shared/grpc/server.ts';
 import { grpcLimits, httpLimits } from '../../services/shared/limits.ts';
 import { silentLog } from '../../services/shared/log.ts';
+import { anyone } from './anyone.ts';
 import { completed, play, start } from './core.ts';
 import { converse, send } from './raw-http.ts';
 import { type Services, startServices } from './services.ts';
@@ -32,11 +33,11 @@ describe('a connection to the HTTP port', () => {
 
   /** The routes of the service on a port with other bounds. */
   async function httpWith(bounds: Partial<HttpBounds>) {
-    const { deps, settings, metrics } = services.codeRun.context;
+    const { deps, identify, settings, metrics } = services.codeRun.context;
     const http = createHttp({
       reading: deps.reading,
       settings,
-      identify: deps.identify,
+      identify,
       metrics,
       ready: () => ({ store: true, sandbox: true, locked: true, draining: false }),
       log: silentLog,
@@ -139,7 +140,7 @@ describe('a connection to a gRPC port', () => {
       },
       getStatus: async () => ({ locked: true }),
     };
-    mountService(server, SandboxService, handlers, plainEdge(silentLog));
+    mountService(server, SandboxService, handlers, plainEdge(silentLog, anyone));
     const address = await listen(server, '127.0.0.1:0', ServerCredentials.createInsecure());
     const session = connectHttp2(`http://${address}`);
     session.on('error', () => {});

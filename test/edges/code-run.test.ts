@@ -9,6 +9,7 @@ import {
 } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { CatalogRefSchema } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { type RunCodeDeps, runCode } from '../../services/code-run/api/run-code.ts';
+import { permissions } from '../../services/shared/auth/caller.ts';
 import { limits } from '../../services/shared/limits.ts';
 import {
   answerAll,
@@ -278,10 +279,11 @@ describe('a stream', () => {
   test('that brings no first message is ended after its time', async () => {
     vi.useFakeTimers();
     try {
-      const deps = { identify: async () => core } as unknown as RunCodeDeps;
-      const core = { subject: 'core', permissions: new Set(['runs.execute']), sessions: undefined };
+      const deps = {} as unknown as RunCodeDeps;
+      const caller = { subject: 'core', permissions: new Set([permissions.execute]), sessions: undefined };
       const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
-      const context = { path: '', peer: '', signal: new AbortController().signal, header: () => undefined };
+      const { signal } = new AbortController();
+      const context = { path: '', peer: '', caller, signal, header: () => undefined };
       const first = runCode(deps, silent, context).next();
       first.catch(() => {});
       await vi.advanceTimersByTimeAsync(limits.firstMessageTimeoutMs);

@@ -1,22 +1,24 @@
 /** Reflection and health as grpcurl sees them: no .proto file at hand. */
 import { join } from 'node:path';
-import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { ServerCredentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_pb.js';
 import { SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { AppError } from '../../services/shared/errors.ts';
+import type { EdgeServer } from '../../services/shared/grpc/edge-server.ts';
 import { plainEdge } from '../../services/shared/grpc/handlers.ts';
 import { Health } from '../../services/shared/grpc/health.ts';
 import { mountService } from '../../services/shared/grpc/mount.ts';
 import { addReflection } from '../../services/shared/grpc/reflection.ts';
 import { createServer, listen, shutDown } from '../../services/shared/grpc/server.ts';
 import { silentLog } from '../../services/shared/log.ts';
+import { anyone } from './anyone.ts';
 import { grpcurlAvailable, runGrpcurl } from './grpcurl.ts';
 
 const services = [CodeRunService, SettingsService, SandboxService];
 const health = new Health(services);
-let server: Server;
+let server: EdgeServer;
 let address: string;
 
 beforeAll(async () => {
@@ -29,7 +31,7 @@ beforeAll(async () => {
       getSettings: () => Promise.resolve({ settings: { version: 3n, codeMode: { enabled: true } } }),
       updateSettings: () => Promise.reject(new AppError('INVALID_ARGUMENT', 'wrong', { violations })),
     },
-    plainEdge(silentLog),
+    plainEdge(silentLog, anyone),
   );
   addReflection(server, services);
   health.addToServer(server);

@@ -19,33 +19,33 @@ export interface CodeRunDeps extends RunCodeDeps {
 }
 
 export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRunService> {
-  const { runner, reading, store, settings, catalogs, identify } = deps;
+  const { runner, reading, store, settings, catalogs } = deps;
 
-  async function requireCore(context: CallContext): Promise<void> {
-    requirePermission(await identify(context), permissions.execute);
+  function requireCore({ caller }: CallContext): void {
+    requirePermission(caller, permissions.execute);
   }
 
   return {
     runCode: (requests, context) => runCode(deps, requests, context),
 
     async cancelCodeRun({ runId }, context) {
-      await requireCore(context);
+      requireCore(context);
       const record = isRunId(runId) ? await runner.cancel(runId) : undefined;
       if (record === undefined) throw noSuchRun();
       return { run: toCodeRun(record) };
     },
 
     async getCodeRun({ runId }, context) {
-      return { run: toCodeRun(await reading.run(await identify(context), runId)) };
+      return { run: toCodeRun(await reading.run(context.caller, runId)) };
     },
 
     async listCodeRuns(query, context) {
-      const page = await reading.list(await identify(context), query, listFields);
+      const page = await reading.list(context.caller, query, listFields);
       return { runs: page.records.map(toCodeRun), nextPageToken: page.nextPageToken ?? '' };
     },
 
     async deleteSessionCodeRuns({ session }, context) {
-      await requireCore(context);
+      requireCore(context);
       const fields = new Fields();
       fields.id('session', session);
       fields.done();
@@ -53,14 +53,14 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
     },
 
     async putCatalog({ catalog }, context) {
-      await requireCore(context);
+      requireCore(context);
       if (catalog === undefined) throw new AppError('INVALID_ARGUMENT', 'catalog: must be set');
       const { digest, compiled } = catalogs.put(catalog, 'catalog');
       return { digest, bindings: summaries(compiled).map(toSummary) };
     },
 
     async describeBindings(request, context) {
-      await requireCore(context);
+      requireCore(context);
       const { query, connection, binding } = request;
       const textBytesMax = request.textBytesMax === 0 ? limits.describeBytesDefault : request.textBytesMax;
       const fields = new Fields();
@@ -76,14 +76,14 @@ export function codeRunService(deps: CodeRunDeps): ServiceHandlers<typeof CodeRu
     },
 
     async getAgentTools(request, context) {
-      await requireCore(context);
+      requireCore(context);
       const { bindings } = catalogs.resolve(request.catalog, 'catalog');
       const { enabled } = await settings.current();
       return { tools: enabled ? agentTools(bindings) : [] };
     },
 
     async checkCode(request, context) {
-      await requireCore(context);
+      requireCore(context);
       const fields = new Fields();
       fields.text('code', request.code, 1, limits.codeBytesMax);
       fields.done();

@@ -25,7 +25,6 @@ import { normalizeProgram } from '../program/normalize.ts';
 import type { CodeRunner, ProgramFailure, ReportedOutcome, RunEvent, StartRun } from '../runner/contract.ts';
 import type { Catalogs } from './catalogs.ts';
 import { toCodeRun, toDecisionRequest, toLogLine, toPerformCall } from './convert.ts';
-import type { Identify } from './identify.ts';
 import { fromReportOutcome } from './outcome.ts';
 import { noSuchRun } from './reading.ts';
 import type { Settings } from './settings.ts';
@@ -38,7 +37,6 @@ export interface RunCodeDeps {
   readonly callLimits: CallLimits;
   readonly catalogs: Catalogs;
   readonly checker: ProgramChecker;
-  readonly identify: Identify;
   readonly metrics: Metrics;
 }
 
@@ -49,7 +47,7 @@ export async function* runCode(
   requests: AsyncIterable<RunCodeRequest>,
   context: CallContext,
 ): AsyncGenerator<Response, void, void> {
-  requirePermission(await deps.identify(context), permissions.execute);
+  requirePermission(context.caller, permissions.execute);
   const messages = requests[Symbol.asyncIterator]();
   const first = await firstOf(messages);
   const misuse = new AbortController();
@@ -92,7 +90,10 @@ async function* outcomesOf(
   misuse: AbortController,
 ): AsyncGenerator<ReportedOutcome, void, void> {
   for (;;) {
-    const next = await messages.next();
+    const next = await messages.next().catch((error: unknown) => {
+      misuse.abort(error); // It cannot be decoded, or the caller is gone, which nobody is told.
+      throw error;
+    });
     if (next.done === true) return;
     const { message } = next.value;
     if (message.case !== 'outcome') {

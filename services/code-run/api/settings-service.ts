@@ -10,21 +10,17 @@ import { permissions, requirePermission } from '../../shared/auth/caller.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { ServiceHandlers } from '../../shared/grpc/handlers.ts';
 import type { PlatformSettings } from '../store/contract.ts';
-import type { Identify } from './identify.ts';
 import type { Settings, SettingsChange } from './settings.ts';
 
-export function settingsService(
-  settings: Settings,
-  identify: Identify,
-): ServiceHandlers<typeof SettingsService> {
+export function settingsService(settings: Settings): ServiceHandlers<typeof SettingsService> {
   return {
     async getSettings(_request, context) {
-      requirePermission(await identify(context), permissions.administer);
+      requirePermission(context.caller, permissions.administer);
       return { settings: toSettings(await settings.read()) };
     },
 
     async updateSettings(request, context) {
-      requirePermission(await identify(context), permissions.administer);
+      requirePermission(context.caller, permissions.administer);
       const changed = await settings.update(
         Number(request.expectedVersion),
         changeOf(request),

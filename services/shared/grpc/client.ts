@@ -160,7 +160,7 @@ async function* responsesOf(
   failure: () => unknown,
 ): AsyncGenerator<WireMessage> {
   try {
-    yield* readMessages<WireMessage>(call, new AbortController().signal);
+    yield* readMessages(call, new AbortController().signal, (message: WireMessage) => message);
     // The call failed before anybody read: its error event is past.
     if (failure() !== undefined) throw failure();
   } catch (error) {

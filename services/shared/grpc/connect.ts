@@ -2,7 +2,7 @@
  * Mounts plain handlers on a Connect router: the Connect protocol and gRPC-Web for the HTTP port. Errors are
  * those of the gRPC port, by the same mapping.
  */
-import type { DescService } from '@bufbuild/protobuf';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import {
   ConnectError,
   type ConnectRouter,
@@ -10,12 +10,14 @@ import {
   createContextKey,
   createContextValues,
   type HandlerContext,
-  type ServiceImpl,
+  type MethodImpl,
 } from '@connectrpc/connect';
 import { status } from '@grpc/grpc-js';
 import { BadRequestSchema } from '../../../gen/google/rpc/error_details_pb.js';
 import type { Sender } from '../auth/authenticator.ts';
+import type { Caller } from '../auth/caller.ts';
 import { inSpan } from '../telemetry.ts';
+import { readOptions } from './codec.ts';
 import {
   type BoundMethod,
   type CallContext,
@@ -28,16 +30,33 @@ import {
 import { beginRequest } from './request.ts';
 import { badRequest, grpcCode, statusText } from './status.ts';
 
+/** gRPC has a port of its own, with everything that belongs to it. */
+export const protocols = { grpc: false };
+
 export function mountConnect<S extends DescService>(
   router: ConnectRouter,
   service: S,
   handlers: ServiceHandlers<S>,
   edge: Edge,
 ): void {
-  const implementation = Object.fromEntries(
-    methodsOf(service, handlers).map((bound) => [bound.name, serve(bound, edge)]),
-  );
-  router.service(service, implementation as ServiceImpl<S>);
+  for (const bound of methodsOf(service, handlers)) {
+    router.rpc(bound.method, serve(bound, edge) as MethodImpl<DescMethod>, {
+      ...protocols,
+      binaryOptions: readOptions,
+      requestGate: (connect) => letIn(bound, connect, edge),
+    });
+  }
+}
+
+/** Identifies the caller; nothing is read of the body before. */
+async function letIn(bound: BoundMethod, connect: HandlerContext, edge: Edge): Promise<void> {
+  const { header, peer, certificateName } = senderOf(connect);
+  const request = { path: pathOf(bound.method), header, peer, certificateName };
+  try {
+    connect.values.set(callerKey, await edge.identify(request));
+  } catch (error) {
+    throw toConnectError(error, request, edge, (code) => beginRequest(edge, request).end(code));
+  }
 }
 
 function serve(bound: BoundMethod, edge: Edge) {
@@ -66,23 +85,30 @@ function serve(bound: BoundMethod, edge: Edge) {
   };
 }
 
-const sender = createContextKey<Sender | undefined>(undefined, { description: 'sender' });
+const senderKey = createContextKey<Sender | undefined>(undefined, { description: 'sender' });
+const callerKey = createContextKey<Caller | undefined>(undefined, { description: 'caller' });
 
 /** What the adapter of the transport must give each request: connect itself does not tell who sends it. */
 export function withSender(value: Sender): ContextValues {
-  return createContextValues().set(sender, value);
+  return createContextValues().set(senderKey, value);
+}
+
+function senderOf(connect: HandlerContext): Sender {
+  const sender = connect.values.get(senderKey);
+  if (sender === undefined) throw new Error('the adapter was mounted without withSender');
+  return sender;
 }
 
 function contextOf(bound: BoundMethod, connect: HandlerContext): CallContext {
-  const value = connect.values.get(sender);
-  if (value === undefined) throw new Error('the adapter was mounted without withSender');
-  const { header, peer, certificateName } = value;
-  return { path: pathOf(bound.method), signal: connect.signal, header, peer, certificateName };
+  const caller = connect.values.get(callerKey);
+  if (caller === undefined) throw new Error('connect passed a request on that was not let in');
+  const { header, peer, certificateName } = senderOf(connect);
+  return { path: pathOf(bound.method), caller, signal: connect.signal, header, peer, certificateName };
 }
 
 function toConnectError(
   error: unknown,
-  context: CallContext,
+  context: Pick<CallContext, 'path'>,
   edge: Edge,
   ended: (code: string) => void,
 ): ConnectError {

@@ -4,10 +4,12 @@
  *
  * H1  A stream of requests ends when the caller has half-closed, and throws when the caller went away.
  * H2  `signal` aborts when the caller went away or its deadline passed; a handler that waits must watch it.
- * H3  A handler fails with AppError for what is expected; anything else becomes INTERNAL without details.
+ * H3  A handler is called only for a caller that was identified; what the caller may do is for the handler to say.
+ * H4  A handler fails with AppError for what is expected; anything else becomes INTERNAL without details.
  */
 import type { DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Sender } from '../auth/authenticator.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { publicError } from './status.ts';
@@ -16,23 +18,27 @@ import { publicError } from './status.ts';
 export interface CallContext extends Sender {
   /** "/openbot.codemode.v1.CodeRunService/RunCode". */
   readonly path: string;
+  /** Who calls. */
+  readonly caller: Caller;
   readonly signal: AbortSignal;
 }
 
 /** What mounting needs beside the handlers, whatever the transport. */
 export interface Edge {
   readonly log: Log;
+  /** Says who calls, or throws AppError: asked once for each call, before anything of its messages is read. */
+  readonly identify: (sender: Sender) => Promise<Caller>;
   /** Begins a request by its path; what it gives is called with the code of the end. */
   readonly observe: (path: string) => (code: string) => void;
 }
 
 /** An edge on which nothing is measured. */
-export function plainEdge(log: Log): Edge {
-  return { log, observe: () => () => {} };
+export function plainEdge(log: Log, identify: Edge['identify']): Edge {
+  return { log, identify, observe: () => () => {} };
 }
 
 /** What a caller may know of an error. What is not expected is logged, with its cause. */
-export function reported(error: unknown, context: CallContext, log: Log): AppError {
+export function reported(error: unknown, context: Pick<CallContext, 'path'>, log: Log): AppError {
   const failure = publicError(error);
   if (failure.code === 'INTERNAL') log.error({ path: context.path, err: failure }, 'call failed');
   return failure;

@@ -2,7 +2,7 @@
 import { beginServerSpan, type ServerSpan } from '../telemetry.ts';
 import type { CallContext, Edge } from './handlers.ts';
 
-export function beginRequest(edge: Edge, call: CallContext): ServerSpan {
+export function beginRequest(edge: Edge, call: Pick<CallContext, 'path' | 'header'>): ServerSpan {
   const ended = edge.observe(call.path);
   const span = beginServerSpan(call.path, (name) => call.header(name));
   return {

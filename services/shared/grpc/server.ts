@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import {
   logVerbosity,
-  Server,
+  type Server,
   type ServerCredentials,
   type ServerOptions,
   setLogVerbosity,
@@ -11,12 +11,13 @@ import {
 import { parseAddress } from '../address.ts';
 import { grpcLimits, limits } from '../limits.ts';
 import { listenProblem } from '../listen-problem.ts';
+import { EdgeServer } from './edge-server.ts';
 
 // Its lines have no structure, and what they say reaches us as errors.
 setLogVerbosity(logVerbosity.NONE);
 
-export function createServer(options: ServerOptions = {}): Server {
-  return new Server({
+export function createServer(options: ServerOptions = {}): EdgeServer {
+  return new EdgeServer({
     'grpc.max_receive_message_length': limits.grpcMessageBytesMax,
     'grpc.max_send_message_length': limits.grpcAnswerBytesMax,
     'grpc.max_concurrent_streams': grpcLimits.streamsMax,

@@ -11,9 +11,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { WireMessage } from './codec.ts';
 
 /** What is used of a stream to read from; grpc-js types its streams in a way of its own. */
-interface Source<T> extends EventEmitter {
+interface Source<Raw> extends EventEmitter {
   readonly readableEnded: boolean;
-  read(): T | null;
+  read(): Raw | null;
 }
 
 interface Sink extends EventEmitter {
@@ -21,12 +21,13 @@ interface Sink extends EventEmitter {
 }
 
 /**
- * The messages of a stream until the peer half-closes. An error of the stream is thrown after the messages
+ * The messages of a stream, decoded one by one, until the peer half-closes. An error of the stream is thrown after the messages
  * that came before it, the reason of `signal` at once.
  */
-export async function* readMessages<T>(
-  stream: Source<T>,
+export async function* readMessages<Raw, T>(
+  stream: Source<Raw>,
   signal: AbortSignal,
+  decode: (raw: Raw) => T,
 ): AsyncGenerator<T, void, void> {
   const waiter = new Waiter();
   let ended = stream.readableEnded;
@@ -47,7 +48,7 @@ export async function* readMessages<T>(
     for (;;) {
       if (signal.aborted) throw signal.reason;
       const message = stream.read();
-      if (message !== null) yield message;
+      if (message !== null) yield decode(message);
       else if (failure !== undefined) throw failure;
       else if (ended) {
         // A reset of the stream shows as an end first and as a cancel only in the next turn.

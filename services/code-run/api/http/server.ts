@@ -6,11 +6,8 @@
  * W2  Every error of the routes is a problem document; what is unexpected is logged and says nothing.
  */
 import type { ConnectRouter } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { AppError } from '../../../shared/errors.ts';
-import { withSender } from '../../../shared/grpc/connect.ts';
-import { limits } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { Certificates } from '../../../shared/tls.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -20,8 +17,8 @@ import { addWithMethods } from './methods.ts';
 import { addOperations } from './operations.ts';
 import { httpProblem, problemFrom, sendProblem } from './problem.ts';
 import { addRoutes, type RouteDeps } from './routes.ts';
-import { senderOf } from './sender.ts';
-import { answerUnreadable, createTransport, type Handler, type HttpBounds } from './transport.ts';
+import { withServices } from './services.ts';
+import { answerUnreadable, createTransport, type HttpBounds } from './transport.ts';
 
 export interface HttpDeps extends RouteDeps {
   /** Mounts the services for Connect and gRPC-Web. */
@@ -63,18 +60,6 @@ export function createHttp(deps: HttpDeps): FastifyInstance {
     addOperations(http, deps);
   });
   return http;
-}
-
-/** Requests of Connect and gRPC-Web go to the services, all others to the routes. */
-function withServices(deps: HttpDeps, routes: Handler): Handler {
-  return connectNodeAdapter({
-    routes: deps.mount,
-    grpc: false, // It has a port of its own, with everything that belongs to it.
-    fallback: routes as never,
-    contextValues: (request) => withSender(senderOf(request as never)),
-    readMaxBytes: limits.grpcMessageBytesMax,
-    writeMaxBytes: limits.grpcAnswerBytesMax,
-  }) as Handler;
 }
 
 function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
