@@ -70,6 +70,8 @@ export const limits = {
   connectionsMax: 1000,
   /** Capabilities of a whole catalog. */
   bindingsMax: 20_000,
+  /** Names of a whole catalog, raw and as a program writes them, as a job holds them. */
+  catalogNamesBytesMax: 8 * MiB,
   /** Raw name of a capability; of a resource its URI. */
   capabilityNameBytesMax: 4 * KiB,
   /** Catalogs that an instance keeps by digest, as encoded; what is made of one takes four to five times as much. */
@@ -276,7 +278,10 @@ assert(
   'a name must fit into a call: lower snake case may take three bytes for one, and a number after it',
 );
 assert(limits.bindingNameBytesMax >= limits.bindingBytesMax, 'an agent may ask for every name that there is');
-assert(limits.jobBytesMax > limits.programBytesMax, 'a program must fit into a job');
+assert(
+  limits.jobBytesMax >= limits.programBytesMax + limits.catalogNamesBytesMax + 4 * MiB,
+  'a program must fit into a job, with all names of a catalog and what normalization inserted',
+);
 assert(
   limits.grpcMessageBytesMax > limits.stepPieceBytes + callRanges.argumentsBytesMax.max,
   'a piece must fit into a message',

@@ -68,6 +68,25 @@ test('a catalog is refused by its size before it is prepared', () => {
   ]);
 });
 
+test('a catalog is refused by the names that a job would have to hold', () => {
+  // ["c","xxx…","C","xxx…"] and a comma for each.
+  const named = (bytes: number) => {
+    const each = 4096;
+    const count = Math.floor(bytes / each) - 1;
+    const lengths = [...Array.from({ length: count }, () => each), bytes - count * each];
+    const tools = lengths.map((length, index) => {
+      const odd = length % 2; // The name and the raw name are as long, so a space makes the rest.
+      const number = String(index).padStart(5, '0');
+      return { name: `x${number.padEnd((length - odd - 16) / 2 - 1, 'x')}${' '.repeat(odd)}` };
+    });
+    return { connections: [{ id: 'c', name: 'C', tools }] };
+  };
+  expect(violationsOf(named(limits.catalogNamesBytesMax))).toEqual([]);
+  expect(violationsOf(named(limits.catalogNamesBytesMax + 1))).toEqual([
+    'catalog the names in it must take at most 8388608 bytes, take 8388609',
+  ]);
+});
+
 test('ids must be there and differ', () => {
   const twice = [{ id: 'a' }, { id: 'a' }, { id: '' }];
   expect(violationsOf({ connections: twice })).toEqual([

@@ -1,7 +1,7 @@
 /** A job as it comes over the wire: what is outside its limits is refused by its field. */
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { type Job, JobSchema } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
+import { type Job, JobBindingSchema, JobSchema } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { checkJob } from '../../services/sandbox/grpc/job.ts';
 import { callRanges, limits, settingRanges } from '../../services/shared/limits.ts';
 import { jobOf } from './kit.ts';
@@ -44,6 +44,20 @@ describe('a job', () => {
     expect(() => checkJob(binding(limits.bindingBytesMax))).not.toThrow();
     expect(() => checkJob(binding(limits.bindingBytesMax + 1))).toThrow(
       'job.bindings[0]: a name of at most 16384 bytes',
+    );
+  });
+
+  test('may hold as much as the limit in all, and one byte past it is refused', () => {
+    const filled = (bytes: number): Job => {
+      const raw = { connectionRaw: 'x'.repeat(8000) };
+      const bindings = Array.from({ length: 2000 }, () => create(JobBindingSchema, raw));
+      const { realmJobJson } = checkJob(jobWith({ bindings }));
+      const program = Buffer.alloc(bytes - 4 - Buffer.byteLength(realmJobJson), ' ');
+      return jobWith({ bindings, program });
+    };
+    expect(() => checkJob(filled(limits.jobBytesMax))).not.toThrow();
+    expect(() => checkJob(filled(limits.jobBytesMax + 1))).toThrow(
+      'job: program and names together may take at most 16777216 bytes, take 16777217',
     );
   });
 

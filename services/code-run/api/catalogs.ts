@@ -39,6 +39,7 @@ export class Catalogs {
     if (known !== undefined) return known;
     checkCatalog(catalog, encoded.length, field);
     const kept = { digest, bytes: encoded.length, compiled: compileCatalog(catalog) };
+    checkNames(kept.compiled, field);
     this.#keep(kept);
     return kept;
   }
@@ -72,6 +73,20 @@ export class Catalogs {
       this.#bytes -= bytes;
     }
   }
+}
+
+/** A job holds every name that a program may call. */
+function checkNames({ bindings }: CompiledCatalog, field: string): void {
+  let bytes = 0;
+  for (const { connection, capability, source, rawName } of bindings) {
+    const names = [connection, capability, source.connectionName, rawName];
+    bytes += Buffer.byteLength(JSON.stringify(names)) + 1;
+  }
+  if (bytes <= limits.catalogNamesBytesMax) return;
+  throw invalidField(
+    field,
+    `the names in it must take at most ${limits.catalogNamesBytesMax} bytes, take ${bytes}`,
+  );
 }
 
 function checkCatalog(catalog: Catalog, bytes: number, field: string): void {

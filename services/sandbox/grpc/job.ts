@@ -5,9 +5,11 @@ import type { DeliverOutcome, Job } from '../../../gen/openbot/codemode/v1/sandb
 import { invalidField } from '../../shared/errors.ts';
 import { callRanges, limits, settingRanges } from '../../shared/limits.ts';
 import type { AttemptJob, AttemptOutcome } from '../pool/attempt.ts';
-import { settleKind } from '../realm/contract.ts';
+import { type RealmJob, settleKind } from '../realm/contract.ts';
 
 const seedBytes = 16;
+/** Of a text, before it in its frame. */
+const lengthBytes = 4;
 
 export function checkJob(job: Job): AttemptJob {
   if (job.program.length > limits.programBytesMax) {
@@ -27,25 +29,33 @@ export function checkJob(job: Job): AttemptJob {
   inRange('calls_max', callsMax, callRanges.callsMax);
   inRange('arguments_bytes_max', argumentsBytesMax, callRanges.argumentsBytesMax);
   inRange('result_bytes_max', resultBytesMax, callRanges.resultBytesMax);
+  const realmJob: RealmJob = {
+    createdAtMs: createdAt(job.createdAtMs),
+    seed: seedWords(job.seed),
+    outputBytes,
+    logLineBytesMax: limits.logLineBytesMax,
+    messageBytesMax: limits.messageBytesMax,
+    callsMax,
+    argumentsBytesMax,
+    jsonDepthMax: limits.jsonDepthMax,
+    bindings: job.bindings.map((b) => [b.connection, b.capability, b.connectionRaw, b.capabilityRaw]),
+    columnShifts: job.columnShifts.map((s) => [s.line, s.column, s.length]),
+  };
+  const realmJobJson = JSON.stringify(realmJob);
+  const bytes = lengthBytes + Buffer.byteLength(realmJobJson) + job.program.length;
+  if (bytes > limits.jobBytesMax) {
+    throw invalidField(
+      'job',
+      `program and names together may take at most ${limits.jobBytesMax} bytes, take ${bytes}`,
+    );
+  }
   return {
     program: job.program,
     timeoutMs,
     memoryMb,
+    outputBytes,
     callLimits: { callsMax, argumentsBytesMax, resultBytesMax },
-    realmJob: {
-      createdAtMs: createdAt(job.createdAtMs),
-      seed: seedWords(job.seed),
-      outputBytes,
-      logLineBytesMax: limits.logLineBytesMax,
-      messageBytesMax: limits.messageBytesMax,
-      callsMax,
-      argumentsBytesMax,
-      jsonDepthMax: limits.jsonDepthMax,
-      bindings: job.bindings.map(
-        (b) => [b.connection, b.capability, b.connectionRaw, b.capabilityRaw] as const,
-      ),
-      columnShifts: job.columnShifts.map((s) => [s.line, s.column, s.length] as const),
-    },
+    realmJobJson,
   };
 }
 

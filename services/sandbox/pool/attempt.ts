@@ -12,7 +12,6 @@ import { isUtf8 } from 'node:buffer';
 import { AppError, invalidField } from '../../shared/errors.ts';
 import { limits, type SandboxCallLimits } from '../../shared/limits.ts';
 import { FrameError, FrameReader, FrameWriter, toChild } from '../isolate/frames.ts';
-import type { RealmJob } from '../realm/contract.ts';
 import type { Child } from './child.ts';
 import { processState } from './process-state.ts';
 import { type ChildCall, type LogLevelName, Session, type Usage } from './session.ts';
@@ -20,9 +19,11 @@ import { type SupervisorFact, type Verdict, verdictOfEnd, verdictOfExit } from '
 
 export interface AttemptJob {
   readonly program: Uint8Array;
-  readonly realmJob: RealmJob;
+  /** A RealmJob, as JSON; with the program at most `jobBytesMax`. */
+  readonly realmJobJson: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
+  readonly outputBytes: number;
   readonly callLimits: SandboxCallLimits;
 }
 
@@ -91,7 +92,7 @@ export class Attempt {
   constructor(child: Child, job: AttemptJob, backstop: Backstop) {
     this.#child = child;
     this.#job = job;
-    this.#session = new Session(job.callLimits, job.realmJob.outputBytes);
+    this.#session = new Session(job.callLimits, job.outputBytes);
     this.#frames = new FrameReader(this.#session.bytesMax);
     this.#backstopMs = job.timeoutMs * backstop.factor + backstop.graceMs;
     this.#graceMs = backstop.graceMs;
@@ -296,7 +297,7 @@ export class Attempt {
 
   #jobFrame(): Buffer {
     const frame = new FrameWriter().begin(toChild.job);
-    frame.text(JSON.stringify(this.#job.realmJob)).bytes(this.#job.program).end();
+    frame.text(this.#job.realmJobJson).bytes(this.#job.program).end();
     return frame.take();
   }
 
@@ -313,7 +314,7 @@ export class Attempt {
   }
 
   #limits() {
-    const { timeoutMs, memoryMb, realmJob } = this.#job;
-    return { timeoutMs, memoryMb, outputBytes: realmJob.outputBytes };
+    const { timeoutMs, memoryMb, outputBytes } = this.#job;
+    return { timeoutMs, memoryMb, outputBytes };
   }
 }
