@@ -27,8 +27,8 @@ demo: setup ## Run a program against three real MCP servers, and show all of it
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json
 
-attacks: setup ## Pass the tests of the sandbox and of everything that attacks it, in full
-	SANDBOX_TESTS=full vitest run test/attacks test/sandbox
+attacks: setup ## Pass the tests of the sandbox and of everything that attacks it or a replay, in full
+	SANDBOX_TESTS=full vitest run test/attacks test/sandbox test/replay/attacks.test.ts
 
 bench-sandbox: setup ## Measure locked processes against started ones and bare isolated-vm
 	node --no-warnings test/bench/sandbox.ts
