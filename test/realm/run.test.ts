@@ -125,6 +125,18 @@ describe('a rejection', () => {
     expect(ending).toEqual({ tag: 'returned', json: '1' });
   });
 
+  it.each([
+    ['an object', '{ secret: 1 }', 'an object that is no Error, and is not shown'],
+    ['a function', '() => 1', 'an object that is no Error, and is not shown'],
+    ['text', '"gone"', 'gone'],
+    ['a number', '7', '7'],
+  ])('with %s becomes a warning that says what is known of it', async (_, thrown, told) => {
+    const { logs } = await run(`Promise.reject(${thrown}); return 1`);
+    expect(logs).toEqual([
+      `warn A promise was rejected while nothing handled it: ${told}. Await it, or catch its error.`,
+    ]);
+  });
+
   it('of a call that nothing awaits becomes a warning', async () => {
     const { logs } = await run('apps.mail.send({}); return 1', { outcomes: [denied('no')] });
     expect(logs).toEqual([

@@ -12,6 +12,7 @@ import { type Emit, emitKind, restKind } from '../realm/contract.ts';
 import type { Channel } from './channel.ts';
 import { type BodyReader, endKind, FrameError, FrameWriter, fromChild, toChild } from './frames.ts';
 import type { RealmHost } from './realm-host.ts';
+import { rejectionText } from './rejection-text.ts';
 
 /** The isolate's memory is looked at after so much processor time, and at the end. */
 const memoryEveryMs = 5;
@@ -106,7 +107,7 @@ export class ChildAttempt {
           this.#end = { kind: endKind.memory, name: '', message: '', position: '', value: '' };
           return;
         }
-        const text = textOf(error);
+        const text = rejectionText(error);
         next = () => realm.unhandled(text);
       }
     }
@@ -181,8 +182,4 @@ function parsePosition(position: string): { line: number; column: number } {
   const colon = position.indexOf(':');
   if (colon < 0) return { line: 0, column: 0 };
   return { line: Number(position.slice(0, colon)) >>> 0, column: Number(position.slice(colon + 1)) >>> 0 };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? '') : String(error);
 }

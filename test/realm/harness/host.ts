@@ -6,6 +6,7 @@
 import { createInterface } from 'node:readline';
 import ivm from 'isolated-vm';
 import { locateSyntaxError } from '../../../services/sandbox/isolate/locate-syntax-error.ts';
+import { rejectionText } from '../../../services/sandbox/isolate/rejection-text.ts';
 import { emitKind, logLevels, type RealmApi, restKind } from '../../../services/sandbox/realm/contract.ts';
 import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
 
@@ -50,7 +51,7 @@ function runIn(isolate: ivm.Isolate, realmText: string, request: Request): Trans
       act();
     } catch (error) {
       transcript.unhandled += 1;
-      unhandled.applySync(undefined, [error instanceof Error ? (error.stack ?? '') : String(error)]);
+      unhandled.applySync(undefined, [rejectionText(error)]);
     }
   };
   const step = (act: () => void): boolean => {
