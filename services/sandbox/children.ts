@@ -32,7 +32,7 @@ export async function makeChildren(config: SandboxConfig, realm: string, log: Lo
   if (config.lock === 'required') {
     await source.close();
     throw new Error(
-      `programs cannot be locked in on this host (${reasons}). Run on Linux 5.13 or newer without a profile that forbids seccomp, or set SANDBOX_LOCK=insecure to run every program unlocked`,
+      `programs cannot be locked in on this host (${reasons}). Run on Linux 5.13 or newer, without a profile that forbids seccomp and without hard limits (ulimit -H) below those named here, or set SANDBOX_LOCK=insecure to run every program unlocked`,
     );
   }
   log.warn(

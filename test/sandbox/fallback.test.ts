@@ -1,5 +1,5 @@
 /** Where a prepared process cannot be forked, each child is started, and everybody is told so. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,6 +51,49 @@ function isServing(channel: Channel, service: string): Promise<boolean> {
   );
   return promise;
 }
+
+test.runIf(process.platform === 'linux')(
+  'without a limit of the stack, which changes where everything lies in memory, children are forked',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'unlimited-'));
+    const command = 'ulimit -s unlimited && exec "$0" --no-warnings "$1"';
+    const service = spawn('bash', ['-c', command, process.execPath, join(root, 'services/sandbox/main.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        SANDBOX_LISTEN: `unix:${folder}/s`,
+        SANDBOX_DRAIN_MS: '0',
+        SANDBOX_READY_TARGET: '0',
+        SANDBOX_CHILDREN: 'forked',
+        SANDBOX_LOG_LEVEL: 'silent',
+      },
+    });
+    try {
+      const [line] = await once(createInterface({ input: service.stdout }), 'line');
+      expect(JSON.parse(String(line))).toMatchObject({ ready: true, locked: true });
+      const channel = openChannel(`unix:${folder}/s`, credentials.createInsecure());
+      const client = createClient(SandboxService, channel);
+      expect((await client.getStatus({})).layers[0]?.detail).toBe('forked');
+      expect((await run(client, 'return "ran";')).value).toBe('ran');
+      channel.close();
+    } finally {
+      service.kill('SIGKILL');
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'a hard limit below that of a child refuses the start, by name',
+  () => {
+    const command = 'ulimit -s 4096 && exec "$0" --no-warnings "$1"';
+    const args = ['-c', command, process.execPath, join(root, 'services/sandbox/main.ts')];
+    const env = { SANDBOX_LISTEN: 'unix:/tmp/never', SANDBOX_LOG_LEVEL: 'silent' };
+    const { status, stderr } = spawnSync('bash', args, { encoding: 'utf8', env });
+    expect(status).toBe(1);
+    expect(stderr).toContain('limits is absent: setrlimit STACK failed: EPERM');
+    expect(stderr).toContain('without hard limits (ulimit -H) below those named here');
+  },
+);
 
 describe.runIf(process.platform === 'linux')('where the self-test of the fork fails', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fallback-'));

@@ -15,7 +15,7 @@ import {
   endWithParent,
   fork,
   getpid,
-  inheritableEnd,
+  inheritableRanges,
   inheritMemory,
   kill,
   openProcess,
@@ -38,7 +38,7 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
   const pidByDescriptor = new Map<number, number>();
   const alive = new Set<number>();
   const parent = getpid();
-  const end = inheritableEnd(readFileSync('/proc/self/maps', 'latin1'));
+  const inheritable = inheritableRanges(readFileSync('/proc/self/maps', 'latin1'));
   waits.add(commandFd);
   reports.begin(fromZygote.prepared).end();
   channel.write(reports.take());
@@ -58,7 +58,7 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
     }
     if (kind !== toZygote.fork) return;
     const birth = { secret: Buffer.from(body.bytes(secretBytes)), timeoutMs: body.u32(), parent };
-    inheritMemory(end);
+    inheritMemory(inheritable);
     const pid = fork();
     if (pid === 0) {
       endWithParent(parent); // Before anything that could hang: a child that never gets ready must not stay.
