@@ -4,7 +4,7 @@
  * L1  A slot is written once. An append takes the next slot, so of two appends after the same entries one
  *     fails: that is S3.
  * L2  Whoever takes a run over (claim, cancel, delete) puts a fence of its own epoch into the next slot before
- *     it goes on. A writer of an older epoch that still appends finds its slot taken: that is S2, with one
+ *     it is done. A writer of an older epoch that still appends finds its slot taken: that is S2, with one
  *     plain insert for an append and no second document to compare with.
  * L3  Epochs in a log never fall: whoever finds a newer one than its own has lost.
  */

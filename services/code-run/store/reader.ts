@@ -1,6 +1,6 @@
 /**
  * Reads runs, journals and lists. An unreadable run is reported once each time it is met, and never takes
- * another with it.
+ * another with it. One that was deleted while it was read is not damaged: it is gone, and nothing is reported.
  */
 import assert from 'node:assert/strict';
 import { limits } from '../../shared/limits.ts';
@@ -35,7 +35,8 @@ export class RunReader {
     return row?.status === 'Deleted' ? undefined : row;
   }
 
-  open(row: RunRow): Promise<StoredRun> {
+  /** Undefined: it was deleted meanwhile. */
+  open(row: RunRow): Promise<StoredRun | undefined> {
     return this.#reporting(row.id, async () => {
       const growing = row.status === 'Running' || row.status === 'Released';
       return this.#codec.openRun(row, growing ? await this.#rows.lastBatch(row.id) : undefined);
@@ -44,7 +45,7 @@ export class RunReader {
 
   async get(runId: string): Promise<StoredRun | undefined> {
     const row = await this.row(runId);
-    return row && this.#unlessDeleted(runId, undefined, () => this.open(row));
+    return row && this.open(row);
   }
 
   async journal(runId: string): Promise<readonly JournalEntry[]> {
@@ -52,13 +53,12 @@ export class RunReader {
     if (row === undefined) {
       return [];
     }
-    return this.#unlessDeleted(runId, [], () =>
-      this.#reporting(runId, async () => {
-        const entries = await this.#log.entries(await this.#codec.keyOf(row), row.journalLength);
-        const growing = row.status === 'Running' || row.status === 'Released';
-        return growing ? entries : entries.slice(0, row.journalLength);
-      }),
-    );
+    const read = this.#reporting(runId, async () => {
+      const entries = await this.#log.entries(await this.#codec.keyOf(row), row.journalLength);
+      const growing = row.status === 'Running' || row.status === 'Released';
+      return growing ? entries : entries.slice(0, row.journalLength);
+    });
+    return (await read) ?? [];
   }
 
   /** Both the run and its journal. What is not there hides nothing. */
@@ -76,7 +76,7 @@ export class RunReader {
   }
 
   /** A run that was cancelled, with what is known in clear if it is unreadable. */
-  cancelled(row: RunRow): Promise<StoredRun> {
+  cancelled(row: RunRow): Promise<StoredRun | undefined> {
     return this.#openOr(row, () => ({ tag: 'Cancelled', logs: [] }));
   }
 
@@ -87,22 +87,23 @@ export class RunReader {
     const rows = await this.#rows.list(session, pageSize + 1, after);
     const runs: StoredRun[] = [];
     let bytes = 0;
+    let last: RunRow | undefined;
     for (const row of rows.slice(0, pageSize)) {
       const run = await this.#openOr(row, unavailable);
-      bytes += sizeOf(run);
+      bytes += run === undefined ? 0 : sizeOf(run);
       if (runs.length > 0 && bytes > limits.pageBytesMax) {
         break;
       }
-      runs.push(run);
+      last = row;
+      runs.push(...(run === undefined ? [] : [run]));
     }
-    const last = runs.at(-1);
-    return last === undefined || runs.length === rows.length
+    return last === undefined || last === rows.at(-1)
       ? { runs }
       : { runs, nextPageToken: pageToken(session, last) };
   }
 
   /** An unreadable run stands with what is known in clear, and the result that is said of it. */
-  async #openOr(row: RunRow, result: (message: string) => RunResult): Promise<StoredRun> {
+  async #openOr(row: RunRow, result: (message: string) => RunResult): Promise<StoredRun | undefined> {
     try {
       return await this.open(row);
     } catch (error) {
@@ -113,24 +114,16 @@ export class RunReader {
     }
   }
 
-  async #reporting<T>(runId: string, read: () => Promise<T>): Promise<T> {
+  /** Undefined: it was deleted meanwhile. */
+  async #reporting<T>(runId: string, read: () => Promise<T>): Promise<T | undefined> {
     try {
       return await read();
     } catch (error) {
       if (error instanceof RunUnreadable) {
+        if ((await this.row(runId)) === undefined) {
+          return undefined;
+        }
         this.#onUnreadable(runId, error.message);
-      }
-      throw error;
-    }
-  }
-
-  /** A run that is being deleted is not damaged. */
-  async #unlessDeleted<T>(runId: string, gone: T, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof RunUnreadable && (await this.row(runId)) === undefined) {
-        return gone;
       }
       throw error;
     }

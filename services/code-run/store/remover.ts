@@ -1,10 +1,10 @@
 /**
  * Deletes runs: by session at once, by age for retention.
  *
- * R1  A run vanishes in one write that also drops its wrapped data key: from then on nothing of it can be
- *     read, whatever is still to be removed.
- * R2  What is left over when that is cut off (rows marked Deleted, chunks of no run) is removed by the next
- *     purge.
+ * R1  A run vanishes in its first write, which also drops its wrapped data key: from then on it is there for
+ *     nobody, and nothing of it can be read, whatever is still to be removed. Before that write it is untouched.
+ * R2  Until all is done the row keeps its session and is older than anything: a deletion that was cut off is
+ *     finished by the next one of the session and by the next purge.
  * R3  A run that is not final and unreadable ends by nobody: nobody can claim it. Retention takes it by the time
  *     since which it is nobody's.
  * R4  The fence of a run that was deleted while it ran stays until retention, so that its writer finds its
@@ -12,11 +12,15 @@
  */
 import type { RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
-import { isFinalRow, type RowStore, type RunRow } from './rows.ts';
+import { isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
 
 const idsAtOnce = 100;
 const allSlots = Number.POSITIVE_INFINITY;
 const nothing = new Uint8Array(0);
+/** Of a row whose deletion is not finished: before any retention. */
+const sinceEver = 0;
+/** Of a run that was over when it was deleted: it has no writer to be kept out. */
+const noLease = 0;
 
 export class RunRemover {
   readonly #rows: RowStore;
@@ -75,25 +79,19 @@ export class RunRemover {
     return removed;
   }
 
-  /** False: somebody else did. */
+  /** Whether it vanished by this. */
   async #delete(id: string): Promise<boolean> {
     for (;;) {
       const row = await this.#rows.run(id);
       if (row === undefined || row.status === 'Deleted') {
+        await (row && this.#finish(row));
         return false;
       }
-      const final = isFinalRow(row.status);
-      const fence = final
-        ? undefined
-        : await this.#log.lastFence({ runId: id }, row.epoch + 1, 0, row.updatedAtMs);
-      if (!(await this.#markDeleted(row))) {
-        continue;
+      const deleted = await this.#markDeleted(row);
+      if (deleted !== undefined) {
+        await this.#finish(deleted);
+        return true;
       }
-      await this.#rows.removeContent(id, fence?.slot ?? allSlots);
-      if (final) {
-        await this.#rows.removeRun(id);
-      }
-      return true;
     }
   }
 
@@ -102,36 +100,58 @@ export class RunRemover {
     if (row === undefined) {
       return false;
     }
-    const ended = isFinalRow(row.status);
-    if (ended && !(await this.#markDeleted(row))) {
+    if (row.status !== 'Deleted') {
+      return isFinalRow(row.status) && this.#delete(id);
+    }
+    if (row.updatedAtMs === sinceEver) {
+      await this.#finish(row);
       return false;
     }
     await this.#rows.removeContent(id, allSlots);
     await this.#rows.removeRun(id);
-    return ended;
+    return false;
   }
 
-  /** Its place in the list and the key of its call are free at once. */
-  async #markDeleted({ id, status, epoch }: RunRow): Promise<boolean> {
+  /** What is left of a row that was marked. Whoever does it again, or beside another, does no harm. */
+  async #finish({ id, status, epoch, leaseExpiresAtMs, updatedAtMs }: RunRow): Promise<void> {
+    if (leaseExpiresAtMs === noLease) {
+      await this.#rows.removeContent(id, allSlots);
+      await this.#rows.removeRun(id);
+      return;
+    }
+    if (updatedAtMs !== sinceEver) {
+      return;
+    }
+    // A second fence would give the place of the first, and of its writer, free with the content below it.
+    const last = await this.#rows.lastBatch(id);
+    const { slot } =
+      last?.kind === 'fence' && last.epoch === epoch
+        ? last
+        : await this.#log.lastFence({ runId: id }, epoch, 0, leaseExpiresAtMs);
+    await this.#rows.removeContent(id, slot);
+    await this.#rows.changeRun(id, { status, epoch }, { session: '', updatedAtMs: leaseExpiresAtMs });
+  }
+
+  /** Its place in the list and the key of its call are free at once. Undefined: the row is another by now. */
+  async #markDeleted(row: RunRow): Promise<RunRow | undefined> {
+    const { id, status, epoch } = row;
     this.#onRemoved(id);
-    return this.#rows.changeRun(
-      id,
-      { status, epoch },
-      {
-        status: 'Deleted',
-        epoch: epoch + 1,
-        session: '',
-        turn: '',
-        callId: id,
-        owner: '',
-        leaseOwner: '',
-        waiting: '[]',
-        attempts: '[]',
-        keyId: '',
-        wrappedKey: nothing,
-        start: nothing,
-        end: nothing,
-      },
-    );
+    const change = {
+      status: 'Deleted',
+      epoch: epoch + 1,
+      updatedAtMs: sinceEver,
+      turn: '',
+      callId: id,
+      owner: '',
+      leaseOwner: '',
+      ...(isFinalRow(status) && { leaseExpiresAtMs: noLease }),
+      waiting: '[]',
+      attempts: '[]',
+      keyId: '',
+      wrappedKey: nothing,
+      start: nothing,
+      end: nothing,
+    } as const satisfies RunRowChange;
+    return (await this.#rows.changeRun(id, { status, epoch }, change)) ? { ...row, ...change } : undefined;
   }
 }

@@ -122,7 +122,7 @@ export interface RowStore {
 
   /** Newest first, after `after`, without Deleted. */
   list(session: string, max: number, after?: ListPosition): Promise<readonly RunRow[]>;
-  /** Ids of the session's runs without Deleted. */
+  /** Ids of the session's runs, and of those whose deletion is not finished: such a row is Deleted and keeps it. */
   idsOfSession(session: string, max: number): Promise<readonly string[]>;
   /** Ids above `afterId`, in their order, of rows of a kind that were nobody's since before `beforeMs`. */
   idsOfUnheld(kind: UnheldKind, beforeMs: number, max: number, afterId: string): Promise<readonly string[]>;

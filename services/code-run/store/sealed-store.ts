@@ -94,11 +94,12 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     }
     this.#codec.forget(run.id);
     const there = await this.#rows.runOfCall(run.session, run.turn, run.callId);
-    if (there === undefined) {
+    const known = there && (await this.#reader.open(there));
+    if (there === undefined || known === undefined) {
       throw new StoreUnavailable('the run of this call was deleted at this moment: start it again');
     }
     const own = there.id === run.id && there.epoch === 1 && there.leaseOwner === claim.owner;
-    return { created: own && there.status === 'Running', run: await this.#reader.open(there) };
+    return { created: own && there.status === 'Running', run: known };
   }
 
   async claim(runId: string, claim: ClaimRequest): Promise<ClaimResult> {
@@ -108,6 +109,9 @@ export class SealedStore implements CodeRunStore, KeyRotation {
         return { tag: 'NotFound' };
       }
       const run = await this.#reader.open(row);
+      if (run === undefined) {
+        return { tag: 'NotFound' };
+      }
       const owned = row.status === 'Running' && row.leaseExpiresAtMs > claim.nowMs;
       if (owned || isFinalRow(row.status)) {
         return { tag: 'Refused', run };
@@ -291,11 +295,11 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     if (row?.epoch !== epoch || row.status !== 'Running') {
       return undefined;
     }
-    const fresh: HeldRun = {
-      key: await this.#codec.keyOf(row),
-      run: await this.#reader.open(row),
-      end: await this.#log.end(runId),
-    };
+    const run = await this.#reader.open(row);
+    if (run === undefined) {
+      return undefined;
+    }
+    const fresh: HeldRun = { key: await this.#codec.keyOf(row), run, end: await this.#log.end(runId) };
     this.#held.put(fresh);
     return fresh;
   }

@@ -148,11 +148,12 @@ export class MongoRows implements RowStore {
   }
 
   async list(session: string, max: number, after?: ListPosition): Promise<readonly RunRow[]> {
+    const there: Filter<RunDocument> = { session, status: { $ne: 'Deleted' } };
     const filter: Filter<RunDocument> =
       after === undefined
-        ? { session }
+        ? there
         : {
-            session,
+            ...there,
             $or: [
               { createdAtMs: { $lt: after.createdAtMs } },
               { createdAtMs: after.createdAtMs, _id: { $lt: after.id } },
@@ -161,11 +162,11 @@ export class MongoRows implements RowStore {
     const found = await this.#link.use(({ runs }) =>
       runs.find(filter, { sort: { createdAtMs: -1, _id: -1 }, limit: max }).toArray(),
     );
-    return found.filter(({ status }) => status !== 'Deleted').map(runRow);
+    return found.map(runRow);
   }
 
   idsOfSession(session: string, max: number): Promise<readonly string[]> {
-    return this.#ids({ session, status: { $ne: 'Deleted' } }, max);
+    return this.#ids({ session }, max);
   }
 
   idsOfUnheld(kind: UnheldKind, beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {

@@ -159,11 +159,7 @@ export class SqliteRows implements RowStore {
   }
 
   async idsOfSession(session: string, max: number): Promise<readonly string[]> {
-    return this.#ids(
-      `SELECT id FROM code_runs WHERE session = ? AND status <> 'Deleted' LIMIT ?`,
-      session,
-      max,
-    );
+    return this.#ids('SELECT id FROM code_runs WHERE session = ? LIMIT ?', session, max);
   }
 
   async idsOfUnheld(
