@@ -73,6 +73,13 @@ describe('key file', () => {
     expect(await readFile(path, 'utf8')).toContain('k1:');
   });
 
+  test('that is there is read where nothing can be written beside it', async () => {
+    // No name that is longer than this one can be made.
+    const path = join(folder, 'k'.repeat(255));
+    await writeFile(path, newLocalKey('k7'));
+    expect(await readOrCreateKeyFile(path)).toMatchObject({ created: false, keys: [{ id: 'k7' }] });
+  });
+
   test('is not made in a folder that is not there', async () => {
     await expect(readOrCreateKeyFile(join(folder, 'nowhere', 'keys'))).rejects.toThrow('ENOENT');
   });

@@ -68,8 +68,21 @@ export function newLocalKey(id: string): string {
 export async function readOrCreateKeyFile(
   path: string,
 ): Promise<{ readonly keys: [LocalKey, ...LocalKey[]]; readonly created: boolean }> {
-  const created = await createKeyFile(path);
-  return { keys: parseLocalKeys(await readFile(path, 'utf8'), path), created };
+  const there = await readIfThere(path);
+  const created = there === undefined && (await createKeyFile(path));
+  return { keys: parseLocalKeys(there ?? (await readFile(path, 'utf8')), path), created };
+}
+
+/** What is there is only read: its folder may be read-only, or its disk full. */
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Written whole under another name and then linked: another process never sees half of it. */
@@ -77,14 +90,14 @@ async function createKeyFile(path: string): Promise<boolean> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {
-    await file.writeFile(
-      `# Keys that wrap the data keys of code runs; the first is the active one.\n# Without them no stored run can be read.\n${newLocalKey('k1')}\n`,
-    );
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  try {
+    try {
+      await file.writeFile(
+        `# Keys that wrap the data keys of code runs; the first is the active one.\n# Without them no stored run can be read.\n${newLocalKey('k1')}\n`,
+      );
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await link(draft, path);
     return true;
   } catch (error) {
