@@ -2,7 +2,8 @@
  * Looks at what this instance needs, again and again, and says whether it can serve.
  *
  * W1  CodeRunService serves while store and sandbox answer; SettingsService while the store does.
- * W2  A change is logged once, not each look.
+ * W2  A change is logged once, not each look; that the store is away, and is back, as a warning: it is to be seen
+ *     at the level that services log at.
  * W3  Once told to stop, it serves nothing new, whatever it sees: whoever balances the load sends it elsewhere while
  *     what runs here ends.
  */
@@ -38,6 +39,8 @@ const answerMs = 2000;
 export class Watch {
   readonly #parts: WatchParts;
   #seen: Omit<Readiness, 'draining'> = { store: false, sandbox: false, locked: false };
+  /** Undefined before the first look. */
+  #storeWas: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -75,6 +78,11 @@ export class Watch {
       metrics.sandboxProcesses(state, status?.capacity?.[state] ?? 0);
     }
     if (JSON.stringify(seen) !== JSON.stringify(this.#seen)) log.info({ ...seen }, 'what is needed changed');
+    if (this.#storeWas !== store) {
+      if (!store) log.warn({}, 'the store is away');
+      else if (this.#storeWas === false) log.warn({}, 'the store is back');
+    }
+    this.#storeWas = store;
     this.#seen = seen;
     if (this.#stopped) return;
     health.set(SettingsService.typeName, store);
