@@ -72,6 +72,7 @@ describe('a MongoDB URL', () => {
 
   test.each([
     ['mongodb://u:hunter2@h/?w=0', /^w must not be 0/],
+    ['mongodb://u:hunter2@h/?w=-1', /^w must be a number of servers/],
     ['mongodb://u:hunter2@h/?readPreference=secondary', /^readPreference must be primary/],
     ['mongodb://u:hunter2@h/?nonsense=1', /nonsense/],
     ['mongodb://u:hunter2@h:0x/', /./],

@@ -45,6 +45,9 @@ export function mongoClient(url: string): { readonly client: MongoClient; readon
   if (readPreference.mode !== 'primary') {
     throw new StoreUrlInvalid('readPreference must be primary: leases are decided by what was last written');
   }
+  if (typeof writeConcern?.w === 'number' && writeConcern.w < 0) {
+    throw new StoreUrlInvalid('w must be a number of servers, "majority" or a tag');
+  }
   if (writeConcern?.w === 0) {
     throw new StoreUrlInvalid('w must not be 0: a write that nobody acknowledges is not stored');
   }
