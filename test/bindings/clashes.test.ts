@@ -110,3 +110,17 @@ describe('names of types', () => {
     expect(await typeErrors({ 'all.d.ts': declarationsOf(compiled) })).toEqual([]);
   });
 });
+
+describe('a field named like what every object inherits', () => {
+  it('may be left out', async () => {
+    const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => !name.startsWith('__'));
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+    const compiled = compiledOf([{ name: 't', inputSchemaJson: JSON.stringify({ properties }) }]);
+    const uses = ['{}', `{ ${names[0]}: "x" }`].map((argument) => `await apps.n.t(${argument});`);
+    const errors = await typeErrors({
+      'all.d.ts': declarationsOf(compiled),
+      'uses.ts': `${uses.join('\n')}\nexport {};`,
+    });
+    expect(errors).toEqual([]);
+  });
+});

@@ -134,6 +134,48 @@ describe('a schema becomes a type:', () => {
     ['a choice of anything', { anyOf: [s, {}] }, 'unknown'],
     ['formats as choices', { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }, 'string'],
     ['limits without a type', { minimum: 1 }, 'number'],
+    // Keywords that bind one kind of value.
+    ['a limit of lists beside others', { anyOf: [s, { type: 'null' }], minItems: 1 }, 'string | null'],
+    [
+      'a limit of lists beside a reference',
+      { properties: { x: { $ref: '#/$defs/s', uniqueItems: true } }, $defs: { s } },
+      '{ /** @uniqueItems */ x?: string; }',
+    ],
+    ['items beside lists and others', { anyOf: [s, { type: 'array' }], items: s }, 'string | string[]'],
+    ['items in allOf', { type: ['string', 'array'], allOf: [{ items: s }] }, 'string | string[]'],
+    ['fields in allOf', { type: ['null', 'object'], allOf: [{ required: ['a'] }] }, 'null | { a: unknown }'],
+    [
+      'fields and items beside a type',
+      { allOf: [{ type: 'object' }], properties: { a: s }, items: n },
+      '{ a?: string }',
+    ],
+    ['fields and items', { properties: { a: s }, items: n }, '{ a?: string } | number[]'],
+    [
+      'fields and items in allOf',
+      { allOf: [{ properties: { a: s } }, { items: n }] },
+      '{ a?: string } | number[]',
+    ],
+    ['fields and a limit of texts', { properties: { a: s }, minLength: 1 }, '{ a?: string }'],
+    ['fields beside a text', { properties: { a: s }, allOf: [s] }, 'string'],
+    ['fields beside a value', { properties: { a: s }, const: 'x' }, '"x"'],
+    // Keys.
+    [
+      'keys that must not be',
+      { type: 'object', patternProperties: { '^_': false } },
+      'Record<string, unknown>',
+    ],
+    [
+      'keys that must not be, and others',
+      { patternProperties: { '^_': false, '^x': n } },
+      'Record<string, number>',
+    ],
+    ['named keys alone', { propertyNames: { enum: ['a', 'b'] } }, '{ a?: unknown; b?: unknown }'],
+    [
+      'a default that allOf requires',
+      { properties: { a: { default: 1, type: 'number' } }, allOf: [{ required: ['a'] }] },
+      '{ /** @default 1 */ a?: number; }',
+    ],
+    ['unevaluatedItems', { prefixItems: [s], unevaluatedItems: n }, '[string, ...number[]]'],
     // What types cannot say.
     ['not, beside a type', { type: 'string', not: { const: '' } }, 'string'],
     ['not, alone', { not: s }, 'unknown /* not */'],

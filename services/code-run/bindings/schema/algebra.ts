@@ -133,6 +133,14 @@ export class Algebra {
     if (b.kind === 'literal' && a.kind === 'primitive' && typeof b.value === a.name) return b;
     if (isInferred(b)) return a;
     if (isInferred(a)) return b;
+    const met = this.#meetStructures(a, b);
+    if (met.kind !== 'never') return isGuessed(a) && isGuessed(b) ? guessed(met) : met;
+    // A guess binds its own kind alone.
+    if (isGuessed(a) && isGuessed(b)) return this.union([a, b]);
+    return isGuessed(a) ? b : isGuessed(b) ? a : never;
+  }
+
+  #meetStructures(a: Type, b: Type): Type {
     if (a.kind === 'object' && b.kind === 'object') return this.#mergeObjects(a, b);
     if (a.kind === 'array' && b.kind === 'array') {
       return { kind: 'array', element: this.intersect(a.element, b.element) };
@@ -145,7 +153,8 @@ export class Algebra {
 
   #narrowTuple(tuple: TupleType, element: Type): Type {
     return {
-      ...tuple,
+      kind: 'tuple',
+      required: tuple.required,
       elements: tuple.elements.map((one) => this.intersect(one, element)),
       rest: tuple.rest === undefined ? undefined : this.intersect(tuple.rest, element),
     };
@@ -167,7 +176,8 @@ export class Algebra {
     this.spend(a.doc.tags.length + b.doc.tags.length);
     return {
       type: this.intersect(a.type, b.type),
-      optional: a.optional && b.optional,
+      optional: a.filled === true || b.filled === true || (a.optional && b.optional),
+      ...(a.filled === true || b.filled === true ? { filled: true } : {}),
       doc: { text: a.doc.text || b.doc.text, tags: [...new Set([...a.doc.tags, ...b.doc.tags])] },
     };
   }
@@ -190,17 +200,17 @@ export class Algebra {
       case 'literal':
         return JSON.stringify(type.value);
       case 'array':
-        return `[${this.#numberOf(type.element)}…]`;
+        return `${mark(type)}[${this.#numberOf(type.element)}…]`;
       case 'tuple':
-        return `[${type.required}:${this.#numbersOf(type.elements)};${type.rest === undefined ? '' : this.#numberOf(type.rest)}]`;
+        return `${mark(type)}[${type.required}:${this.#numbersOf(type.elements)};${type.rest === undefined ? '' : this.#numberOf(type.rest)}]`;
       case 'object': {
         this.spend(type.fields.size);
         // Names by number: a long one is not to be copied into every key.
         const fields = [...type.fields].map(
           ([name, field]) =>
-            `${numberIn(this.#names, name)}${field.optional ? '?' : ''}:${this.#numberOf(field.type)}`,
+            `${numberIn(this.#names, name)}${field.optional ? '?' : ''}${field.filled === true ? '=' : ''}:${this.#numberOf(field.type)}`,
         );
-        return `{${fields.join()};${type.closed};${type.rest === undefined ? '' : this.#numberOf(type.rest)}}`;
+        return `${mark(type)}{${fields.join()};${type.closed};${type.rest === undefined ? '' : this.#numberOf(type.rest)}}`;
       }
       case 'union':
         return `(|${this.#numbersOf(type.members)})`;
@@ -237,6 +247,21 @@ function numberIn(numbers: Map<string, number>, text: string): number {
 
 function hintOf(...types: readonly Type[]): string {
   return types.map((type) => (type.kind === 'named' ? type.definition.hint : '')).join(' ');
+}
+
+function isGuessed(type: Type): boolean {
+  return (type.kind === 'object' || type.kind === 'array' || type.kind === 'tuple') && type.guessed === true;
+}
+
+function mark(type: Type): string {
+  return isGuessed(type) ? '~' : '';
+}
+
+/** The same where nothing says that it is of its kind. */
+export function guessed(type: Type): Type {
+  return type.kind === 'object' || type.kind === 'array' || type.kind === 'tuple'
+    ? { ...type, guessed: true }
+    : type;
 }
 
 function isInferred(type: Type): boolean {

@@ -7,7 +7,7 @@
  * C4  Only schema positions are read as schemas. A property named "type" or "$ref" is a property.
  */
 import { limits } from '../../../shared/limits.ts';
-import { Algebra } from './algebra.ts';
+import { Algebra, guessed } from './algebra.ts';
 import { docOf, docOrElse } from './doc.ts';
 import { isObject, type JsonObject, own, ownList, ownObject } from './json.ts';
 import { References, type Target } from './references.ts';
@@ -60,6 +60,7 @@ const arrayKeywords = [
   'items',
   'prefixItems',
   'additionalItems',
+  'unevaluatedItems',
   'contains',
   'minItems',
   'maxItems',
@@ -157,7 +158,11 @@ class Converter {
     this.#nodes += 1;
     if (depth > limits.schemaDepthMax) return unknownBecause('nested too deep');
     if (this.#nodes > limits.schemaNodesMax) return unknownBecause('too large');
-    let type = this.#plain(schema, depth);
+    const guesses = this.#guesses(schema, depth);
+    // One is where everything starts from; of several, each is about another kind of value.
+    const [only = anything, ...more] = guesses;
+    let type = more.length === 0 ? only : anything;
+    type = this.#algebra.intersect(this.#plain(schema, depth), type);
     const target = this.#references.resolve(schema);
     if (target !== undefined) type = this.#algebra.intersect(type, this.#refer(target, depth));
     for (const part of ownList(schema, 'allOf') ?? [])
@@ -169,6 +174,11 @@ class Converter {
         type,
         this.#algebra.union(choices.map((choice) => this.#convert(choice, depth + 1))),
       );
+    }
+    if (more.length > 0) {
+      type = isAnything(type)
+        ? this.#algebra.union(guesses)
+        : guesses.reduce((met, guess) => this.#algebra.intersect(met, guess), type);
     }
     type = this.#conditions(schema, type, depth);
     type = this.#exclude(schema, type);
@@ -228,13 +238,21 @@ class Converter {
     const said = own(schema, 'type');
     if (typeof said === 'string') return this.#ofType(said, schema, depth);
     const names = Array.isArray(said) ? said : [];
-    if (names.length > 0) return this.#algebra.union(names.map((name) => this.#ofType(name, schema, depth)));
-    const structures: Type[] = [];
+    return names.length === 0
+      ? anything
+      : this.#algebra.union(names.map((name) => this.#ofType(name, schema, depth)));
+  }
+
+  /** What keywords of objects and of lists make of a schema without a type. */
+  #guesses(schema: JsonObject, depth: number): Type[] {
+    const said = own(schema, 'type');
+    if (typeof said === 'string' || (Array.isArray(said) && said.length > 0)) return [];
+    const guesses: Type[] = [];
     if (objectKeywords.some((keyword) => Object.hasOwn(schema, keyword)))
-      structures.push(this.#object(schema, depth));
+      guesses.push(guessed(this.#object(schema, depth)));
     if (arrayKeywords.some((keyword) => Object.hasOwn(schema, keyword)))
-      structures.push(this.#array(schema, depth));
-    return structures.length === 0 ? anything : this.#algebra.union(structures);
+      guesses.push(guessed(this.#array(schema, depth)));
+    return guesses;
   }
 
   #ofType(name: unknown, schema: JsonObject, depth: number): Type {
@@ -271,9 +289,11 @@ class Converter {
         continue;
       }
       this.#field = key;
+      const filled = this.#direction === 'argument' && this.#hasDefault(part);
       fields.set(key, {
         type: this.#below(part, depth),
-        optional: !required.has(key) || (this.#direction === 'argument' && this.#hasDefault(part)),
+        optional: filled || !required.has(key),
+        ...(filled ? { filled } : {}),
         doc: docOrElse(this.#docOf(part), this.#docBehind(part)),
       });
     }
@@ -300,23 +320,26 @@ class Converter {
     );
     const others = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties');
     if (others !== undefined && others !== false) patterns.push(this.#below(others, depth));
-    return patterns.length === 0 ? undefined : this.#algebra.union(patterns);
+    // Keys that must not be are not all the others.
+    const possible = patterns.filter((type) => type.kind !== 'never');
+    return possible.length === 0 ? undefined : this.#algebra.union(possible);
   }
 
   /** A dictionary whose keys are a known few has those keys. */
   #withNamedKeys(schema: JsonObject, object: ObjectType, depth: number): Type {
     const { rest } = object;
-    if (rest === undefined || !Object.hasOwn(schema, 'propertyNames')) return object;
+    if (object.closed || !Object.hasOwn(schema, 'propertyNames')) return object;
     const keys = literalsOf(resolved(this.#below(own(schema, 'propertyNames'), depth)));
     if (keys === undefined) return object;
     if (!this.#algebra.spend(object.fields.size + keys.length)) return object;
     const fields = new Map(object.fields);
-    for (const key of keys) if (!fields.has(key)) fields.set(key, { type: rest, optional: true, doc: noDoc });
+    for (const key of keys)
+      if (!fields.has(key)) fields.set(key, { type: rest ?? anything, optional: true, doc: noDoc });
     return { kind: 'object', fields, rest: undefined, closed: true };
   }
 
   #array(schema: JsonObject, depth: number): Type {
-    const items = own(schema, 'items');
+    const items = own(schema, 'items') ?? own(schema, 'unevaluatedItems');
     const listed = ownList(schema, 'prefixItems') ?? ownList(schema, 'items');
     if (listed === undefined)
       return { kind: 'array', element: items === undefined ? anything : this.#below(items, depth) };

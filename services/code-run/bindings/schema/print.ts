@@ -9,7 +9,16 @@ import { limits } from '../../../shared/limits.ts';
 import { wordsOf } from '../names.ts';
 import { Algebra } from './algebra.ts';
 import { briefly, commentOf } from './doc.ts';
-import { type Definition, type Doc, never, noDoc, type ObjectType, partsOf, type Type } from './type.ts';
+import {
+  type Definition,
+  type Doc,
+  type Field,
+  never,
+  noDoc,
+  type ObjectType,
+  partsOf,
+  type Type,
+} from './type.ts';
 
 /** How much is said. */
 export interface Detail {
@@ -30,6 +39,17 @@ const namedPartsMin = 100;
 /** Levels of text. What was read is not that deep, but shared parts may follow each other in a row. */
 const depthMax = 4 * limits.schemaDepthMax;
 const indentStep = '  ';
+
+/** What TypeScript takes for properties of every object. */
+const inheritedNames = new Set([
+  'constructor',
+  'toString',
+  'toLocaleString',
+  'valueOf',
+  'hasOwnProperty',
+  'isPrototypeOf',
+  'propertyIsEnumerable',
+]);
 
 /** Writes the types of one declaration, and the definitions they need under the names that `nameOf` gives. */
 export class Printer {
@@ -193,7 +213,7 @@ export class Printer {
     const lines: { comment: string; text: string }[] = [];
     for (const [key, field] of type.fields) {
       if (this.#isSpent) break;
-      const text = `${keyText(key)}${field.optional ? '?' : ''}: ${this.type(field.type, inner)};`;
+      const text = `${keyText(key)}${field.optional ? '?' : ''}: ${this.#field(key, field, inner)};`;
       const comment = this.comment(field.doc, inner);
       this.#chars += key.length + comment.length + inner.length;
       lines.push({ comment, text });
@@ -208,6 +228,12 @@ export class Printer {
       if (line.length <= lineCharsMax) return line;
     }
     return `{\n${lines.map(({ comment, text }) => `${comment}${inner}${text}\n`).join('')}${indent}}`;
+  }
+
+  /** Every object literal inherits some names, so that a field of such a name is never left out. */
+  #field(key: string, field: Field, indent: string): string {
+    const text = this.type(field.type, indent);
+    return field.optional && inheritedNames.has(key) ? `${text} | Function` : text;
   }
 
   #dictionary(type: ObjectType, indent: string): string {

@@ -31,6 +31,8 @@ export interface Doc {
 export interface Field {
   readonly type: Type;
   readonly optional: boolean;
+  /** The app fills it in, whatever requires it. */
+  readonly filled?: true;
   readonly doc: Doc;
 }
 
@@ -49,7 +51,7 @@ export type Type =
   | { readonly kind: 'primitive'; readonly name: PrimitiveName; readonly inferred?: true }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   | ObjectType
-  | { readonly kind: 'array'; readonly element: Type }
+  | { readonly kind: 'array'; readonly element: Type; readonly guessed?: true }
   | TupleType
   | { readonly kind: 'union'; readonly members: readonly Type[] }
   | { readonly kind: 'intersection'; readonly members: readonly Type[] }
@@ -64,6 +66,8 @@ export interface ObjectType {
   readonly rest: Type | undefined;
   /** It says that there are no others. */
   readonly closed: boolean;
+  /** Nothing says that it is an object: keywords of objects bind objects alone. The same for lists. */
+  readonly guessed?: true;
 }
 
 export interface TupleType {
@@ -72,6 +76,7 @@ export interface TupleType {
   /** How many of the elements must be there. */
   readonly required: number;
   readonly rest: Type | undefined;
+  readonly guessed?: true;
 }
 
 export const noDoc: Doc = { text: '', tags: [] };
