@@ -39,6 +39,8 @@ export interface Context {
   readonly certificates: Certificates | undefined;
   /** Who calls, the same on every edge. */
   readonly identify: Identify;
+  /** There is no identity: whoever reaches a port may do everything. */
+  readonly localOnly: boolean;
   /** What the edges need. */
   readonly deps: CodeRunDeps;
   close(): Promise<void>;
@@ -73,7 +75,8 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   });
   const settings = new Settings(store, () => performance.now());
   const clients = config.tlsClientCaFile === undefined ? undefined : { names: clientNames(config) };
-  const authenticator = createAuthenticator(identityOf(config, clients));
+  const identity = identityOf(config, clients);
+  const authenticator = createAuthenticator(identity);
   const metrics = new Metrics();
   const deps: CodeRunDeps = {
     metrics,
@@ -106,6 +109,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     settings,
     certificates,
     identify: identifyWithin(authenticator, config.requestsPerSecond),
+    localOnly: identity.kind === 'loopback',
     deps,
     async close() {
       sandbox.close();

@@ -40,7 +40,7 @@ const closeGraceMs = 1000;
 
 export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<RunningCodeRun> {
   const context = await createContext(config, log);
-  const { deps, identify, runner, settings, store, opening, sandbox } = context;
+  const { deps, identify, localOnly, runner, settings, store, opening, sandbox } = context;
   const { sweeper, retention, metrics, certificates } = context;
   const codeRuns = codeRunService(deps);
   const platform = settingsService(settings);
@@ -63,6 +63,7 @@ export async function startCodeRun(config: CodeRunConfig, log: Log): Promise<Run
     ready: () => watch.seen,
     log: edgeLog,
     certificates,
+    localOnly,
     bounds: httpLimits,
     mount: (router) => {
       mountConnect(router, CodeRunService, codeRuns, edge);

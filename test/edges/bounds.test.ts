@@ -42,6 +42,7 @@ describe('a connection to the HTTP port', () => {
       ready: () => ({ store: true, sandbox: true, locked: true, draining: false }),
       log: silentLog,
       certificates: undefined,
+      localOnly: false,
       bounds: { ...httpLimits, checkingIntervalMs: 20, ...bounds },
       mount: () => {},
     });

@@ -292,9 +292,14 @@ describe('the HTTP port', () => {
         const answer = received(socket);
         const lines = headers.map(([name, value]) => `${name}: ${value.replaceAll(/[\r\n]/g, ' ')}`);
         socket.end(
-          [`${method} ${path}${rest} HTTP/1.1`, 'host: x', 'connection: close', ...lines, '', body].join(
-            '\r\n',
-          ),
+          [
+            `${method} ${path}${rest} HTTP/1.1`,
+            'host: localhost',
+            'connection: close',
+            ...lines,
+            '',
+            body,
+          ].join('\r\n'),
           'latin1',
         );
         const [head = ''] = (await answer).split('\r\n\r\n');
@@ -329,7 +334,8 @@ describe('the HTTP port', () => {
   test('ends connections that send their headers too slowly', async () => {
     const sockets = Array.from({ length: 20 }, openHttp);
     const answers = sockets.map(received);
-    for (const socket of sockets) socket.write('GET /v1/platform/settings HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    for (const socket of sockets)
+      socket.write('GET /v1/platform/settings HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 });

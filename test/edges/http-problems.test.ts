@@ -79,7 +79,7 @@ describe('a method', () => {
   test('that a route does not have is 405 before its body is read', async () => {
     const answer = await converse(
       services.httpUrl,
-      `PUT ${settingsPath} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1000000\r\n\r\n`,
+      `PUT ${settingsPath} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 1000000\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 405 /);
   });
@@ -136,7 +136,7 @@ describe('a body', () => {
     expectProblem(await ask('PATCH', settingsPath, json, `${fits} `), 413, tooLarge);
     const chunked = { ...json, 'transfer-encoding': 'chunked' };
     expectProblem(await ask('PATCH', settingsPath, chunked, `${fits} `), 413, tooLarge);
-    const announced = `PATCH ${settingsPath} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`;
+    const announced = `PATCH ${settingsPath} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`;
     expect(await converse(services.httpUrl, announced)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
@@ -169,26 +169,26 @@ describe('what is no request', () => {
     ['no HTTP', 'NOT HTTP AT ALL\r\n\r\n', 400, 'the request cannot be read'],
     [
       'a header with a space',
-      'GET / HTTP/1.1\r\nhost: x\r\nbad name: 1\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: localhost\r\nbad name: 1\r\n\r\n',
       400,
       'the request cannot be read',
     ],
     [
       'two lengths',
-      'PATCH / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      'PATCH / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
       400,
       'the request cannot be read',
     ],
     ['no host', `GET ${settingsPath} HTTP/1.1\r\n\r\n`, 400, 'the Host header is missing'],
     [
       'an expectation',
-      'GET / HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: localhost\r\nexpect: wonders\r\n\r\n',
       417,
       'nothing but "100-continue" can be expected',
     ],
     [
       'headers past the limit',
-      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(httpLimits.headerBytesMax)}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(httpLimits.headerBytesMax)}\r\n\r\n`,
       431,
       'the request cannot be read',
     ],

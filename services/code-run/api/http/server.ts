@@ -28,6 +28,8 @@ export interface HttpDeps extends RouteDeps {
   readonly ready: () => Readiness;
   /** Undefined: plain HTTP. */
   readonly certificates: Certificates | undefined;
+  /** Nobody is asked who calls: only what this machine asks for itself is answered. */
+  readonly localOnly: boolean;
   readonly bounds: HttpBounds;
 }
 
@@ -42,7 +44,8 @@ export function createHttp(deps: HttpDeps): FastifyInstance {
     requestTimeout: bounds.requestTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // What has arrived is answered: the store closes after this port.
-    serverFactory: (routes) => createTransport(bounds, certificates, withServices(deps, routes)),
+    serverFactory: (routes) =>
+      createTransport(bounds, certificates, deps.localOnly, withServices(deps, routes)),
     clientErrorHandler: answerUnreadable,
     frameworkErrors: answerError,
   });

@@ -14,7 +14,8 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { httpLimits } from '../../../shared/limits.ts';
 import type { Certificates, CertificateTexts } from '../../../shared/tls.ts';
-import { httpProblem, problemType, unreadable } from './problem.ts';
+import { foreignProblem } from './local.ts';
+import { httpProblem, type Problem, problemType, unreadable } from './problem.ts';
 
 export type HttpBounds = { readonly [K in keyof typeof httpLimits]: number };
 
@@ -23,6 +24,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export function createTransport(
   bounds: HttpBounds,
   certificates: Certificates | undefined,
+  localOnly: boolean,
   handler: Handler,
 ): HttpServer {
   const options = {
@@ -34,11 +36,15 @@ export function createTransport(
     requireHostHeader: false, // Node.js would refuse it without a word of why.
   };
   const server = serverOf(certificates, options, (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion === '1.0') handler(request, response);
-    else answer(response, 400, 'the Host header is missing');
+    const missing = request.headers.host === undefined && request.httpVersion !== '1.0';
+    const problem = missing
+      ? httpProblem(400, 'the Host header is missing')
+      : localOnly && foreignProblem(request);
+    if (problem) answer(response, problem);
+    else handler(request, response);
   });
   server.on('checkExpectation', (_request, response: ServerResponse) =>
-    answer(response, 417, 'nothing but "100-continue" can be expected'),
+    answer(response, httpProblem(417, 'nothing but "100-continue" can be expected')),
   );
   // A reader that takes nothing of its answer holds a whole run in memory: it is ended like one that sends nothing.
   server.timeout = bounds.silenceTimeoutMs;
@@ -63,9 +69,9 @@ export function answerUnreadable(error: { readonly code?: string }, socket: Sock
   socket.end([...head, '', body].join('\r\n'));
 }
 
-function answer(response: ServerResponse, status: number, detail: string): void {
-  const body = JSON.stringify(httpProblem(status, detail));
-  response.writeHead(status, { 'content-type': problemType, connection: 'close' }).end(body);
+function answer(response: ServerResponse, problem: Problem): void {
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, { 'content-type': problemType, connection: 'close' }).end(body);
 }
 
 /** New connections use renewed certificates; those that are open keep what they began with. */
