@@ -41,10 +41,16 @@ interface Refused {
   readonly reject: (reason: unknown) => void;
 }
 
+interface TooMany {
+  readonly binding: string;
+  readonly error: Error;
+}
+
 const outstanding = new SafeMap<number, Outstanding>();
 /** Calls that never went out, from `refusedSettled` on. */
 const refused: List<Refused | undefined> = list();
 let refusedSettled = 0;
+let tooMany: TooMany | undefined;
 let emit: Emit;
 let issued = 0;
 let callsMax = 0;
@@ -104,9 +110,18 @@ function checkedArguments(binding: string, args: unknown): string {
   const json = args === undefined ? '{}' : jsonOf(binding, args);
   // Behind what may run code of the program: a toJSON can make calls of its own.
   if (issued >= callsMax) {
-    throw new Error(`apps.${binding}: this run has made ${issued} calls, the most that a run may make`);
+    throw tooManyCalls(binding);
   }
   return json;
+}
+
+/** One error for all such calls in a row: a hundred thousand of them would take the program's memory. */
+function tooManyCalls(binding: string): Error {
+  if (tooMany?.binding !== binding) {
+    const message = `apps.${binding}: this run has made ${issued} calls, the most that a run may make`;
+    tooMany = { __proto__: null, binding, error: new Error(message) } as TooMany;
+  }
+  return tooMany.error;
 }
 
 function jsonOf(binding: string, args: unknown): string {
