@@ -1,6 +1,6 @@
 /**
  * One attempt: a job into a child, outcomes in, steps out, and a verdict. Pulled by its reader: what the
- * reader does not take is not read from the child, so a slow reader stalls this program and nothing else.
+ * reader does not take is not read from the child, so a slow reader stalls this program.
  *
  * T1  Steps come in order and end with a step at rest or with the end. Those that the child has done already
  *     come together. Log lines wait at most `logDelayMs` for more to go with them.
