@@ -61,7 +61,7 @@ describe.runIf(possible)('a sandbox on a host of its own', () => {
       ['--config', 'sandbox.env'],
       {
         cwd: folder.path,
-        namespace,
+        inside: ['ip', 'netns', 'exec', namespace],
       },
     );
     await sandbox.ready();

@@ -25,8 +25,8 @@ export function bareEnvironment(): Record<string, string> {
 /** Where a service runs: by default in the repository, on this host. */
 export interface Place {
   readonly cwd?: string;
-  /** A network namespace. */
-  readonly namespace?: string;
+  /** A command that runs the one it is given, somewhere else: `ip netns exec …`, `unshare …`. */
+  readonly inside?: readonly string[];
 }
 
 export class Service {
@@ -42,8 +42,7 @@ export class Service {
     place: Place = {},
   ) {
     const command = [node, '--no-warnings', join(root, script), ...args];
-    const inside = place.namespace === undefined ? [] : ['ip', 'netns', 'exec', place.namespace];
-    const [program = node, ...rest] = [...inside, ...command];
+    const [program = node, ...rest] = [...(place.inside ?? []), ...command];
     this.child = spawn(program, rest, {
       env: { ...bareEnvironment(), ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -71,6 +71,7 @@ const tables = `
 /** Writes, and changes nothing. */
 export const rewriteVersion = `PRAGMA user_version = ${schemaVersion}`;
 
+/** Writes nothing where the tables are there: a database on a full disk can be read. */
 export function prepareSchema(database: DatabaseSync): void {
   const version = number(database.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
   if (version > schemaVersion) {
@@ -78,5 +79,7 @@ export function prepareSchema(database: DatabaseSync): void {
       `has schema version ${version}; this service knows ${schemaVersion}: use a newer service, or another file`,
     );
   }
-  database.exec(`BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  if (version < schemaVersion) {
+    database.exec(`BEGIN IMMEDIATE; ${tables} PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  }
 }

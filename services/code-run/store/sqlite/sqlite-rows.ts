@@ -372,12 +372,23 @@ function resultOf(error: Error): number | undefined {
   return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-/** Why the database did not open. Only the lock of another process passes by itself. */
+/** What the system says of a disk that is full or fails, where a file is not opened or written by SQLite. */
+function isDiskTrouble(error: Error): boolean {
+  const codes: unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'];
+  return 'code' in error && codes.includes(error.code);
+}
+
+/** Why the database did not open. The lock of another process passes by itself, and so may what ails a disk. */
 function notOpened(error: unknown, path: string): unknown {
-  const [busy, locked, notADatabase] = [5, 6, 26];
+  const [busy, locked, ioError, full, notADatabase] = [5, 6, 10, 13, 26];
   if (!(error instanceof Error) || error instanceof StoreUnusable) return error;
   const result = resultOf(error);
-  if (result === busy || result === locked) return unavailable(error);
+  const passes = result !== undefined && [busy, locked, ioError, full].includes(result);
+  if (passes || isDiskTrouble(error)) {
+    return new StoreUnavailable(`names ${path}, which cannot be opened now: ${error.message}`, {
+      cause: error,
+    });
+  }
   if (result === notADatabase) {
     return new StoreUnusable(
       `names a file that is no SQLite database, ${path}: name another, or move it away`,
