@@ -8,38 +8,15 @@ import { SealedStore } from '../../services/code-run/store/sealed-store.ts';
 import { limits } from '../../services/shared/limits.ts';
 import { type Backend, backends } from './backends.ts';
 import { changedRows } from './changed-rows.ts';
+import { cutAt, cuts, rowsAround } from './cut-rows.ts';
 import { attempt, called, claimBy, localKeeper, newRun, settled, t0 } from './example-runs.ts';
 
 const keys = localKeeper('k1');
-const writes = ['changeRun', 'insertBatch', 'removeContent', 'removeRun'] as const;
 /** Of the longest deletion: mark, fence, content, row. */
 const writesMax = 4;
 /** Too large for the row, and no smaller when compressed. */
 const inChunks = randomBytes(limits.storeInlineBytesMax).toString('hex');
 const farOff = t0 + 1_000_000_000;
-
-type Around = (write: () => Promise<unknown>) => Promise<unknown>;
-
-/** Rows whose writes are done by `around`. */
-function rowsAround(rows: RowStore, around: Around): RowStore {
-  const changed = changedRows(rows, {});
-  for (const method of writes) {
-    const write = changed[method] as (...values: unknown[]) => Promise<unknown>;
-    Object.assign(changed, { [method]: (...values: unknown[]) => around(() => write(...values)) });
-  }
-  return changed;
-}
-
-/** The connection is lost before a write, counted from 0, or before its answer. */
-function cutAt(at: number, when: 'before' | 'after'): Around {
-  let count = 0;
-  return async (write) => {
-    const index = count++;
-    const done = index < at || (index === at && when === 'after') ? await write() : undefined;
-    if (index >= at) throw new StoreUnavailable('cut off');
-    return done;
-  };
-}
 
 type Ending = (store: SealedStore, writer: Writer) => Promise<unknown>;
 
@@ -87,18 +64,13 @@ for (const { name, available, start } of backends('deletion')) {
     }
 
     const gone = { run: undefined, journal: [], runs: [], alarms: [] };
-    const cuts = Array.from({ length: writesMax }, (_, at) => at).flatMap((at) => [
-      { at, when: 'before' as const },
-      { at, when: 'after' as const },
-    ]);
-
     describe.each(Object.keys(endings))('of a %s run', (status) => {
       describe.each(['the key', 'no key'])('by who has %s', (has) => {
         const deleting = (of: RowStore) =>
           new SealedStore({ rows: of, keys: has === 'the key' ? keys : localKeeper('k9') });
         const ending = endings[status] ?? expect.unreachable();
 
-        test.each(cuts)(
+        test.each(cuts(writesMax))(
           'that is cut off $when write $at leaves it whole or gone; the next finishes it',
           async ({ at, when }) => {
             const { store, run, writer, whole } = await stored(ending);
@@ -115,7 +87,7 @@ for (const { name, available, start } of backends('deletion')) {
           },
         );
 
-        test.each(cuts)(
+        test.each(cuts(writesMax))(
           'that is cut off $when write $at is finished by the next purge',
           async ({ at, when }) => {
             const { run, whole } = await stored(ending);
@@ -186,7 +158,12 @@ for (const { name, available, start } of backends('deletion')) {
         expect({ row, batches }).toStrictEqual({ row: undefined, batches: [] });
       } else {
         expect(row).toMatchObject({ status: 'Deleted', session: '', keyId: '' });
-        expect(batches).toMatchObject([{ kind: 'fence', epoch: 2, count: 0 }]);
+        // Its places: of the append, and of the fence.
+        expect(batches).toMatchObject([
+          { kind: 'fence', epoch: 1, slot: 0 },
+          { kind: 'fence', epoch: 2, slot: 1, count: 0 },
+        ]);
+        expect(batches.map(({ body }) => body.length)).toStrictEqual([0, 0]);
       }
     }
   });

@@ -67,26 +67,31 @@ export class RunLog {
     }
   }
 
+  /** The last fence of a run, after which nothing comes: of `epoch`, or of a newer one that the log has. */
+  async lastFence(key: RunKey, epoch: number, logLinesMin: number, atMs: number): Promise<BatchHead> {
+    for (;;) {
+      const last = await this.#rows.lastBatch(key.runId);
+      const head = fenceAfter(last, key.runId, Math.max(epoch, last?.epoch ?? 0), logLinesMin, atMs);
+      if (await this.#insert(key, head, [])) {
+        return head;
+      }
+    }
+  }
+
   /**
-   * The last fence of a run, after which nothing comes: of `epoch`, or of a newer one that the log has. Without a
-   * key it is not sealed: that of a run that is deleted, whose key goes with it, or whose key is out of reach.
+   * The last fence of a run without a key: of one that is deleted, whose key goes with it, or whose key is out of
+   * reach. It cannot be sealed, and what is not sealed makes a log unreadable: so it comes after the run's row was
+   * marked as over by `epoch`, which no epoch in the log is above. Once it is there, again is nothing.
    */
-  async lastFence(
-    run: { readonly runId: string; readonly key?: Uint8Array },
-    epoch: number,
-    logLinesMin: number,
-    atMs: number,
-  ): Promise<BatchHead> {
-    const { runId, key } = run;
+  async unsealedFence(runId: string, epoch: number, atMs: number): Promise<void> {
     for (;;) {
       const last = await this.#rows.lastBatch(runId);
-      const head = fenceAfter(last, runId, Math.max(epoch, last?.epoch ?? 0), logLinesMin, atMs);
-      const inserted =
-        key === undefined
-          ? this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })
-          : this.#insert({ runId, key }, head, []);
-      if (await inserted) {
-        return head;
+      if (last?.kind === 'fence' && last.epoch === epoch) {
+        return;
+      }
+      const head = fenceAfter(last, runId, epoch, 0, atMs);
+      if (await this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })) {
+        return;
       }
     }
   }

@@ -54,7 +54,7 @@ export class RunReader {
       return [];
     }
     const read = this.#reporting(runId, async () => {
-      const entries = await this.#log.entries(await this.#codec.keyOf(row), row.journalLength);
+      const entries = await this.#log.entries(await this.#codec.readingKeyOf(row), row.journalLength);
       const growing = row.status === 'Running' || row.status === 'Released';
       return growing ? entries : entries.slice(0, row.journalLength);
     });

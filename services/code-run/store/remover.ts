@@ -7,15 +7,14 @@
  *     finished by the next one of the session and by the next purge.
  * R3  A run that is not final and unreadable ends by nobody: nobody can claim it. Retention takes it by the time
  *     since which it is nobody's.
- * R4  The fence of a run that was deleted while it ran stays until retention, so that its writer finds its
- *     place taken.
+ * R4  The places of the log of a run that was deleted while it ran stay until retention, without content and with
+ *     a fence after them: none of its writers, however late, finds a place free.
  */
 import type { RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
 import { isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
 
 const idsAtOnce = 100;
-const allSlots = Number.POSITIVE_INFINITY;
 const nothing = new Uint8Array(0);
 /** Of a row whose deletion is not finished: before any retention. */
 const sinceEver = 0;
@@ -107,7 +106,7 @@ export class RunRemover {
       await this.#finish(row);
       return false;
     }
-    await this.#rows.removeContent(id, allSlots);
+    await this.#rows.removeContent(id, 'go');
     await this.#rows.removeRun(id);
     return false;
   }
@@ -115,20 +114,15 @@ export class RunRemover {
   /** What is left of a row that was marked. Whoever does it again, or beside another, does no harm. */
   async #finish({ id, status, epoch, leaseExpiresAtMs, updatedAtMs }: RunRow): Promise<void> {
     if (leaseExpiresAtMs === noLease) {
-      await this.#rows.removeContent(id, allSlots);
+      await this.#rows.removeContent(id, 'go');
       await this.#rows.removeRun(id);
       return;
     }
     if (updatedAtMs !== sinceEver) {
       return;
     }
-    // A second fence would give the place of the first, and of its writer, free with the content below it.
-    const last = await this.#rows.lastBatch(id);
-    const { slot } =
-      last?.kind === 'fence' && last.epoch === epoch
-        ? last
-        : await this.#log.lastFence({ runId: id }, epoch, 0, leaseExpiresAtMs);
-    await this.#rows.removeContent(id, slot);
+    await this.#log.unsealedFence(id, epoch, leaseExpiresAtMs);
+    await this.#rows.removeContent(id, 'stay');
     await this.#rows.changeRun(id, { status, epoch }, { session: '', updatedAtMs: leaseExpiresAtMs });
   }
 

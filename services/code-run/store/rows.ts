@@ -130,8 +130,11 @@ export interface RowStore {
   idsOfEnded(beforeMs: number, max: number): Promise<readonly string[]>;
   /** Ids above `afterId` of rows without Deleted whose key is not `keyId`, in the order of id. */
   idsNotUnderKey(keyId: string, afterId: string, max: number): Promise<readonly string[]>;
-  /** Removes a run's chunks, and its batches below a slot (all: infinity). */
-  removeContent(runId: string, belowSlot: number): Promise<void>;
+  /**
+   * Removes a run's chunks and its batches. Where `places` stay, each batch becomes a fence without a body: no
+   * writer, however late, finds a slot of the log free.
+   */
+  removeContent(runId: string, places: 'go' | 'stay'): Promise<void>;
   removeRun(id: string): Promise<void>;
   /** Removes chunks written before `beforeMs` that no row's run owns: an insert that was cut off. */
   removeOrphans(beforeMs: number): Promise<void>;

@@ -17,7 +17,15 @@ import { openField, type SealedField, sealField } from './codec/field.ts';
 import { packStart, startContext, unpackStart } from './codec/start.ts';
 import { type ClaimRequest, RunUnreadable, StoreUnavailable } from './contract.ts';
 import { DataKeys } from './data-keys.ts';
-import { type BatchHead, type BatchRow, type ChunkRow, outward, type RowStore, type RunRow } from './rows.ts';
+import {
+  type BatchHead,
+  type BatchRow,
+  type ChunkRow,
+  isFinalRow,
+  outward,
+  type RowStore,
+  type RunRow,
+} from './rows.ts';
 
 const nothing = new Uint8Array(0);
 
@@ -88,6 +96,14 @@ export class RunCodec {
     }
   }
 
+  /** Of a run whose journal is to be read: one that was ended without its key has a log that is not sealed whole. */
+  readingKeyOf(row: RunRow): Promise<RunKey> {
+    return sorted(row.id, async () => {
+      expectSealedEnd(row);
+      return { runId: row.id, key: await this.#key(row) };
+    });
+  }
+
   /** `tail`: the last batch, of a run whose journal may have grown since the row was written. */
   openRun(row: RunRow, tail: BatchHead | undefined): Promise<StoredRun> {
     const { id, session, turn, callId, owner, createdAtMs } = row;
@@ -116,9 +132,7 @@ export class RunCodec {
       if (!isFinal(status)) {
         return run;
       }
-      if (row.end.length === 0) {
-        throw new Unauthentic('it was ended while its key was out of reach, or was changed');
-      }
+      expectSealedEnd(row);
       const end = await this.#open({ runId: id, key }, endContext(row), row.end);
       return { ...run, result: unpackEnd(end) };
     });
@@ -170,6 +184,12 @@ export class RunCodec {
 
   #open({ runId, key }: RunKey, context: Context, sealed: Uint8Array): Buffer | Promise<Buffer> {
     return openField(key, { runId, context }, sealed, (blob, count) => this.#rows.chunks(runId, blob, count));
+  }
+}
+
+function expectSealedEnd({ status, end }: RunRow): void {
+  if (isFinalRow(status) && end.length === 0) {
+    throw new Unauthentic('it was ended while its key was out of reach, or was changed');
   }
 }
 

@@ -12,6 +12,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { limits } from '../../shared/limits.ts';
 import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
 import type { KeyKeeper } from '../crypto/keys.ts';
+import { RunCanceller } from './canceller.ts';
 import {
   type ClaimRequest,
   type ClaimResult,
@@ -25,7 +26,7 @@ import {
   type Writer,
 } from './contract.ts';
 import { type HeldRun, HeldRuns } from './held-runs.ts';
-import { emptyLog, endAfter, RunLog } from './log.ts';
+import { emptyLog, RunLog } from './log.ts';
 import { RunReader } from './reader.ts';
 import { RunRemover } from './remover.ts';
 import { rotate } from './rotation.ts';
@@ -42,9 +43,6 @@ export interface SealedStoreOptions {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The end of a run whose key is out of reach. */
-const unsealed = new Uint8Array(0);
-
 type GivenUp = Exclude<RowStatus, 'Running' | 'Deleted'>;
 
 export class SealedStore implements CodeRunStore, KeyRotation {
@@ -54,6 +52,7 @@ export class SealedStore implements CodeRunStore, KeyRotation {
   readonly #log: RunLog;
   readonly #held = new HeldRuns(limits.storeHeldRunsMax);
   readonly #reader: RunReader;
+  readonly #canceller: RunCanceller;
   readonly #remover: RunRemover;
 
   constructor({ rows, keys, onUnreadable }: SealedStoreOptions) {
@@ -62,6 +61,13 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     this.#codec = new RunCodec(rows, keys);
     this.#log = new RunLog(rows, this.#codec);
     this.#reader = new RunReader(rows, this.#codec, this.#log, onUnreadable ?? (() => {}));
+    this.#canceller = new RunCanceller({
+      rows,
+      codec: this.#codec,
+      log: this.#log,
+      reader: this.#reader,
+      onCancelled: (runId) => this.#held.drop(runId),
+    });
     this.#remover = new RunRemover(rows, this.#log, this.#reader, (runId) => {
       this.#held.drop(runId);
       this.#codec.forget(runId);
@@ -219,26 +225,8 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     return { ...done, result };
   }
 
-  async cancel(runId: string, nowMs: number): Promise<StoredRun | undefined> {
-    for (;;) {
-      const row = await this.#reader.row(runId);
-      if (row === undefined || isFinalRow(row.status)) {
-        return row && (row.status === 'Cancelled' ? this.#reader.cancelled(row) : this.#reader.open(row));
-      }
-      const key = await this.#codec.keyIfThere(row);
-      const fence = await this.#log.lastFence(key ?? { runId }, row.epoch + 1, row.logLines, nowMs);
-      const { length: journalLength, logLines } = endAfter(fence);
-      const { epoch } = fence;
-      const final = { status: 'Cancelled', epoch, journalLength, logLines, updatedAtMs: nowMs } as const;
-      const end =
-        key && (await this.#codec.sealEnd(key, { id: runId, ...final }, { tag: 'Cancelled', logs: [] }));
-      const lease = { leaseOwner: '', leaseExpiresAtMs: nowMs };
-      const change = { ...final, ...lease, end: end?.sealed ?? unsealed };
-      if (await this.#rows.changeRun(runId, { status: row.status, epoch: row.epoch }, change)) {
-        this.#held.drop(runId);
-        return this.#reader.cancelled({ ...row, ...change });
-      }
-    }
+  cancel(runId: string, nowMs: number): Promise<StoredRun | undefined> {
+    return this.#canceller.cancel(runId, nowMs);
   }
 
   get(runId: string): Promise<StoredRun | undefined> {

@@ -43,6 +43,7 @@ const ended: RowStatus[] = ['Completed', 'Failed', 'Cancelled', 'Deleted'];
 /** One insert command stays below the 48 MB that a server takes. */
 const chunksAtOnce = Math.floor((32 * 1024 * 1024) / limits.storeChunkBytesMax);
 const orphansAtOnce = 1_000;
+const nothing = new Uint8Array(0);
 /** The end of a log is decided by inserts: what is on the primary counts, majority or not. */
 const local = { readConcern: { level: 'local' } } as const;
 
@@ -184,11 +185,15 @@ export class MongoRows implements RowStore {
     return this.#ids(filter, max, { _id: 1 });
   }
 
-  async removeContent(runId: string, belowSlot: number): Promise<void> {
-    await this.#link.use(({ chunks }) => chunks.deleteMany({ _id: idsUnder(runId) }));
-    const { $gt, $lt } = idsUnder(runId);
-    const end = belowSlot === Number.POSITIVE_INFINITY ? $lt : batchId(runId, belowSlot);
-    await this.#link.use(({ journal }) => journal.deleteMany({ _id: { $gt, $lt: end } }));
+  async removeContent(runId: string, places: 'go' | 'stay'): Promise<void> {
+    const all = { _id: idsUnder(runId) };
+    await this.#link.use(({ chunks }) => chunks.deleteMany(all));
+    if (places === 'go') {
+      await this.#link.use(({ journal }) => journal.deleteMany(all));
+    } else {
+      const fence = { kind: 'fence', body: nothing } as const;
+      await this.#link.use(({ journal }) => journal.updateMany(all, { $set: fence }));
+    }
   }
 
   async removeRun(id: string): Promise<void> {

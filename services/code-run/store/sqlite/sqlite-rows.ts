@@ -187,10 +187,14 @@ export class SqliteRows implements RowStore {
     return this.#ids(sql, afterId, keyId, max);
   }
 
-  async removeContent(runId: string, belowSlot: number): Promise<void> {
+  async removeContent(runId: string, places: 'go' | 'stay'): Promise<void> {
+    const journal =
+      places === 'go'
+        ? 'DELETE FROM code_run_journal WHERE run_id = ?'
+        : `UPDATE code_run_journal SET kind = 'fence', body = x'' WHERE run_id = ?`;
     this.#transaction(() => {
       this.#run('DELETE FROM code_run_chunks WHERE run_id = ?', runId);
-      this.#run('DELETE FROM code_run_journal WHERE run_id = ? AND slot < ?', runId, belowSlot);
+      this.#run(journal, runId);
     });
     await this.#synced();
   }
