@@ -4,6 +4,7 @@
  * C1  A failed call is an RpcError; an aborted one throws the reason of its signal.
  * C2  A bidi call honours back-pressure: `send` resolves when more may be sent, and responses that are not
  *     read are not fetched.
+ * C3  Calls on one connection share it: what one of them streams without pause does not keep the others waiting.
  */
 import type { DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
@@ -22,6 +23,9 @@ import { methodDefinition, type WireMessage } from './codec.ts';
 import type { ServiceShape } from './handlers.ts';
 import { fromServiceError, RpcError } from './status.ts';
 import { MessageWriter, readMessages } from './stream.ts';
+import { widenConnectionWindows } from './windows.ts';
+
+widenConnectionWindows();
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

@@ -12,6 +12,9 @@ import { parseAddress } from '../address.ts';
 import { grpcLimits, limits } from '../limits.ts';
 import { listenProblem } from '../listen-problem.ts';
 import { EdgeServer } from './edge-server.ts';
+import { widenConnectionWindows } from './windows.ts';
+
+widenConnectionWindows();
 
 // Its lines have no structure, and what they say reaches us as errors.
 setLogVerbosity(logVerbosity.NONE);
