@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SETUP := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help setup start mongo demo test attacks bench-sandbox sim kills tools bench-store bench bench-replay lint format generate checkgenerate checkbreaking all
+.PHONY: help setup start mongo demo test attacks forks bench-sandbox sim kills tools bench-store bench bench-replay lint format generate checkgenerate checkbreaking all
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: setup ## Pass all tests
 
 attacks: setup ## Pass the tests of the sandbox and of everything that attacks it or a replay, in full
 	SANDBOX_TESTS=full vitest run test/attacks test/sandbox test/replay/attacks.test.ts
+
+forks: setup ## Fork 50,000 children from 500 zygotes, and tell of each that was not ready (about five minutes)
+	node --no-warnings test/stress/forks.ts
 
 bench-sandbox: setup ## Measure locked processes against started ones and bare isolated-vm
 	node --no-warnings test/bench/sandbox.ts

@@ -6,6 +6,7 @@ import { descendants, descriptors, firstOf, softLimit, threadStatuses } from './
 
 const waiting = 'await apps.notes.read({}); return 1;';
 const isRoot = process.geteuid?.() === 0;
+const filtersHere = Number(threadStatuses(process.pid)[0]?.get('Seccomp_filters') ?? 0);
 
 for (const children of ['forked', 'started']) {
   test.runIf(process.platform === 'linux')(
@@ -48,6 +49,7 @@ for (const children of ['forked', 'started']) {
       if (children === 'forked') expect(statuses).toHaveLength(1);
       for (const status of statuses) {
         expect(status.get('Seccomp')).toBe('2');
+        expect(Number(status.get('Seccomp_filters'))).toBe(filtersHere + (children === 'forked' ? 2 : 1));
         expect(status.get('NoNewPrivs')).toBe('1');
         for (const set of ['CapEff', 'CapPrm', 'CapInh', 'CapAmb']) expect(status.get(set)).toMatch(/^0+$/);
         expect(status.get('Groups')).toBe('');

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { assemble, encode } from '../../services/sandbox/jail/seccomp/assemble.ts';
 import { policy } from '../../services/sandbox/jail/seccomp/policy.ts';
 import { type Architecture, architectureOf } from '../../services/sandbox/jail/seccomp/syscalls.ts';
+import { unmarkedFilter } from '../../services/sandbox/jail/seccomp/unmarked.ts';
 import { nameOfAction, runFilter } from './bpf.ts';
 
 const pid = 4711;
@@ -134,6 +135,24 @@ for (const name of ['x64', 'arm64']) {
     });
   });
 }
+
+test.each(['x64', 'arm64'])(
+  'the filter of a zygote for %s makes no mark and lets all else through',
+  (name) => {
+    const architecture = architectureOf(name) as Architecture;
+    const { bytes } = unmarkedFilter(architecture);
+    const madvise = numberOf(architecture, 'madvise');
+    const judge = (number: number, advice: bigint) =>
+      nameOfAction(
+        runFilter(bytes, { number, architecture: architecture.audit, args: [4096n, 4096n, advice] }),
+      );
+    expect(judge(madvise, 10n)).toBe('errno 0');
+    for (const advice of [0n, 4n, 9n, 11n]) expect(judge(madvise, advice)).toBe('allow');
+    for (let number = 0; number < 1024; number++) {
+      if (number !== madvise) expect(judge(number, 10n)).toBe('allow');
+    }
+  },
+);
 
 function filterOf(architecture: Architecture, options: { jit: boolean; threads: boolean; logOnly: boolean }) {
   const filter = encode(assemble(policy(options), architecture, options));

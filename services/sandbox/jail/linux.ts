@@ -84,40 +84,9 @@ export function clearHandlers(): void {
   }
 }
 
-// ---- Memory --------------------------------------------------------------------------------------
-
-const MADV_DOFORK = 11;
-const firstAddress = 0x1_0000n;
-
-export interface AddressRange {
-  readonly start: bigint;
-  readonly end: bigint;
-}
-
-/**
- * Lets a fork inherit everything in `ranges`. V8's pages are marked not to be, and each new one is again, so
- * this comes right before each fork. The kernel answers an error when it meets a hole, and has done its work.
- */
-export function inheritMemory(ranges: readonly AddressRange[]): void {
-  for (const { start, end } of ranges) libc.madvise(start, end - start, MADV_DOFORK);
-}
-
-/**
- * What lies below and between the kernel's own pages and the stack, which are always inherited, from the text of
- * /proc/self/maps. At the kernel's own pages it would stop; where they lie depends on the layout: without a limit
- * of the stack, amid everything else.
- */
-export function inheritableRanges(maps: string): readonly AddressRange[] {
-  const ranges: AddressRange[] = [];
-  let start = firstAddress;
-  for (const [, from = '', to = ''] of maps.matchAll(
-    /^([0-9a-f]+)-([0-9a-f]+) .*\[(?:vvar|vvar_vclock|vdso|stack)\]$/gm,
-  )) {
-    const end = BigInt(`0x${from}`);
-    if (end > start) ranges.push({ start, end });
-    start = BigInt(`0x${to}`);
-  }
-  return ranges;
+/** An error of it may be none: it is the caller who knows. */
+export function madvise(start: bigint, length: bigint, advice: number): void {
+  libc.madvise(start, length, advice);
 }
 
 // ---- Descriptors ---------------------------------------------------------------------------------

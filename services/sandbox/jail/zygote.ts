@@ -2,21 +2,20 @@
  * A prepared process that forks children and never sees a program. A blocking loop: commands on one
  * descriptor, ended children on another.
  *
- * Z1  Nothing may depend on another thread: only the forking one lives on in a child.
+ * Z1  Nothing may depend on another thread: only the forking one lives on in a child. Of memory all does
+ *     (inherit.ts).
  * Z2  When the supervisor is gone the zygote ends, and the kernel ends its children (lock.ts).
  * Z3  A child is killed here alone, where it cannot have been reaped unseen: a process id is never stale.
  */
-import { readFileSync } from 'node:fs';
 import type { Channel } from '../isolate/channel.ts';
 import { FrameWriter, secretBytes } from '../isolate/frames.ts';
 import { controlFrameBytesMax, fromZygote, toZygote } from './control.ts';
+import { inheritMemory } from './inherit.ts';
 import {
   closeDescriptor,
   endWithParent,
   fork,
   getpid,
-  inheritableRanges,
-  inheritMemory,
   kill,
   openProcess,
   PollSet,
@@ -38,7 +37,7 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
   const pidByDescriptor = new Map<number, number>();
   const alive = new Set<number>();
   const parent = getpid();
-  const inheritable = inheritableRanges(readFileSync('/proc/self/maps', 'latin1'));
+  inheritMemory();
   waits.add(commandFd);
   reports.begin(fromZygote.prepared).end();
   channel.write(reports.take());
@@ -58,7 +57,6 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
     }
     if (kind !== toZygote.fork) return;
     const birth = { secret: Buffer.from(body.bytes(secretBytes)), timeoutMs: body.u32(), parent };
-    inheritMemory(inheritable);
     const pid = fork();
     if (pid === 0) {
       endWithParent(parent); // Before anything that could hang: a child that never gets ready must not stay.

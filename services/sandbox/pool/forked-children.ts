@@ -12,7 +12,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { childLimits } from '../../shared/limits.ts';
 import { secretBytes } from '../isolate/frames.ts';
 import type { ZygoteRole } from '../isolate/role.ts';
-import type { ChildSetting, ChildSource, MadeChild } from './child.ts';
+import type { ChildSetting, ChildSource, ExitFacts, MadeChild } from './child.ts';
 import type { ChildProgram } from './child-program.ts';
 import { type Alarm, inTime, NotInTime, type ReadyFrame, readReady, systemAlarm } from './handshake.ts';
 import { ZygoteProcess } from './zygote-process.ts';
@@ -83,8 +83,9 @@ export class ForkedChildren implements ChildSource {
   ): Promise<MadeChild> {
     await inTime(zygote.prepared(), this.#alarm);
     const { pid, exited } = await inTime(zygote.fork(secret, timeoutMs), this.#alarm);
+    const forkedMs = performance.now();
     const ended = exited.then((exit): never => {
-      throw new Error(`a child was not ready: it ended with ${exit.signal ?? exit.code}`);
+      throw new Error(notReady(exit, performance.now() - forkedMs));
     });
     ended.catch(() => {});
     void exited.then(() => this.#letGoOfIdle());
@@ -159,4 +160,11 @@ export class ForkedChildren implements ChildSource {
       silence();
     }
   }
+}
+
+/** All that is known of it: one that ends so early leaves nothing else behind. */
+function notReady({ signal, code, cpuMs, residentKb }: ExitFacts, afterMs: number): string {
+  const how = signal ?? (code === undefined ? 'its zygote' : `code ${code}`);
+  const used = cpuMs === undefined ? '' : `, ${cpuMs} ms of processor time and ${residentKb} KiB`;
+  return `a child was not ready: it ended with ${how} after ${Math.round(afterMs)} ms${used}`;
 }

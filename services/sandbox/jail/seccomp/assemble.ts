@@ -29,9 +29,9 @@ export const action = {
 } as const;
 
 /** Offsets in struct seccomp_data. */
-const numberAt = 0;
+export const numberAt = 0;
 const architectureAt = 4;
-const argumentAt = (index: number) => 16 + 8 * index;
+export const argumentAt = (index: number) => 16 + 8 * index;
 
 const instructionBytes = 8;
 
