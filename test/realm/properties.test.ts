@@ -1,6 +1,7 @@
 /** Whatever the value: it leaves the realm as Node.js would write it, and can be shown and cloned. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { logEndBytesMax } from '../../services/sandbox/realm/contract.ts';
 import { useRealm } from './harness/realm.ts';
 
 const { run, value } = useRealm();
@@ -135,4 +136,29 @@ describe('any order of outcomes', () => {
     }
     return order;
   }
+});
+
+describe('any lines', () => {
+  it('take no more of the log than the supervisor lets pass', async () => {
+    const line = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.nat({ max: 700 }).map((length) => 'é'.repeat(length)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 200 }),
+        async (lines, times) => {
+          const program = `const lines = ${parsed(lines)};
+          for (let i = 0; i < ${times}; i++) for (const line of lines) console.log(line);`;
+          const job = { outputBytes: 1024, logLineBytesMax: 500 };
+          const { logs } = await run(program, { job });
+          const texts = logs.map((shown) => shown.slice(shown.indexOf(' ') + 1));
+          const bytes = texts.reduce((sum, text) => sum + Math.max(1, Buffer.byteLength(text)), 0);
+          expect(bytes).toBeLessThanOrEqual(job.outputBytes + logEndBytesMax);
+        },
+      ),
+      { numRuns },
+    );
+  });
 });

@@ -45,9 +45,9 @@ function frame(write: (frame: FrameWriter) => FrameWriter): Buffer {
   return Buffer.from(writer.take());
 }
 
-async function eventsOf(child: Child): Promise<AttemptEvent[]> {
+async function eventsOf(child: Child, of = job): Promise<AttemptEvent[]> {
   const events: AttemptEvent[] = [];
-  for await (const event of new Attempt(child, job, backstop).events()) events.push(event);
+  for await (const event of new Attempt(child, of, backstop).events()) events.push(event);
   return events;
 }
 
@@ -67,6 +67,17 @@ describe('an attempt whose child lies', () => {
       events.map((event) => (event.tag === 'Steps' ? event.steps[0]?.logs[0]?.text : event.verdict.reason)),
     ).toEqual(['so far', 'Violation']);
     expect(lives(child.pid)).toBe(false);
+  });
+
+  test('by logging more than the realm lets out is a violation, after what fits', async () => {
+    const line = frame((f) => f.begin(fromChild.log).u8(1).rest('x'.repeat(512)));
+    const small = checkJob(create(JobSchema, jobOf('return 1;', { outputBytes: 1024 })));
+    const events = await eventsOf(liar(Buffer.concat([line, line, line])), small);
+    const logs = events.flatMap((event) =>
+      event.tag === 'Steps' ? event.steps.flatMap((step) => step.logs) : [],
+    );
+    expect(logs.map(({ text }) => text.length)).toEqual([512, 512]);
+    expect(events.at(-1)).toMatchObject({ tag: 'End', verdict: { reason: 'Violation' } });
   });
 
   test('by closing its socket and living on is lost, and it is ended', async () => {

@@ -7,6 +7,7 @@ import {
   fromChild,
 } from '../../services/sandbox/isolate/frames.ts';
 import { type ChildMessage, Session } from '../../services/sandbox/pool/session.ts';
+import { logEndBytesMax } from '../../services/sandbox/realm/contract.ts';
 
 const callLimits = { callsMax: 3, argumentsBytesMax: 16, resultBytesMax: 100 };
 const outputBytes = 1024;
@@ -81,6 +82,15 @@ describe('a session with a child', () => {
     say(call(1));
     expect(session.settle(1)).toBe('AlreadySettled');
     expect(session.settle(callLimits.callsMax)).toBe('NoSuchCall');
+  });
+
+  test('takes log lines up to the limit of all together, and no byte more', () => {
+    const { say } = start();
+    const bytesMax = outputBytes + logEndBytesMax;
+    say(log(1, 'é'.repeat((bytesMax - 2) / 2)));
+    say(log(1, 'x'));
+    say(log(1, '')); // Counts as a byte.
+    expect(() => say(log(1, ''))).toThrow('the log is too long');
   });
 
   test.each<[string, (child: ReturnType<typeof start>) => unknown]>([

@@ -5,7 +5,7 @@
  * S1  Calls are numbered from 0 without a gap, and there are at most callsMax.
  * S2  At rest, nothing comes until an outcome went in; each rest delivers exactly one more outcome, and
  *     never more than went in.
- * S3  Sizes stay within the limits of the job. Text is UTF-8.
+ * S3  Sizes stay within the limits of the job, and so do all log lines together. Text is UTF-8.
  * S4  An outcome may go in ahead of its call, as a replay sends it; each call has one.
  * S5  An end is the last frame, and calls that are still out do not hinder it.
  */
@@ -13,7 +13,7 @@ import { isUtf8 } from 'node:buffer';
 import type { SandboxCallLimits } from '../../shared/limits.ts';
 import { limits } from '../../shared/limits.ts';
 import { BodyReader, endKind, type Frame, FrameError, fromChild } from '../isolate/frames.ts';
-import { logLevels } from '../realm/contract.ts';
+import { logEndBytesMax, logLevels } from '../realm/contract.ts';
 
 export interface ChildCall {
   readonly index: number;
@@ -60,6 +60,7 @@ export class Session {
   readonly #ahead = new Set<number>();
   #issued = 0;
   #sent = 0;
+  #logBytes = 0;
   #delivered = -1;
   #state: 'running' | 'rest' | 'ended' = 'running';
 
@@ -111,7 +112,7 @@ export class Session {
     const body = new BodyReader(frame.body);
     switch (frame.kind) {
       case fromChild.log:
-        return this.#log(body);
+        return this.#log(body, frame.body.length);
       case fromChild.call:
         return this.#call(body);
       case fromChild.rest:
@@ -121,10 +122,12 @@ export class Session {
     }
   }
 
-  #log(body: BodyReader): ChildMessage {
+  #log(body: BodyReader, bytes: number): ChildMessage {
     this.#state = 'running';
     const level = logLevels[body.u8()];
     if (level === undefined) throw new FrameError('a log line has no level');
+    this.#logBytes += Math.max(1, bytes - 1); // As the realm counts: an empty line too.
+    if (this.#logBytes > this.#outputBytes + logEndBytesMax) throw new FrameError('the log is too long');
     return { tag: 'Log', level, text: body.restText() };
   }
 

@@ -35,6 +35,9 @@ export const emitKind = {
 /** Answers text to `locate`, and nothing to all else. A log line must be on its way when it returns. */
 export type Emit = (kind: number, a: number, b: string, c: string, d: string) => string | undefined;
 
+/** What the realm may say about a full log, beside outputBytes of lines. An empty line counts as one byte. */
+export const logEndBytesMax = 256;
+
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 /** How a call settles. */
