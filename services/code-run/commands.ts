@@ -93,9 +93,10 @@ function addRuns(program: Command, onStore: OnStore): void {
         do {
           const page = await store.list(session, 50, token);
           for (const run of page.runs) {
-            const { id, turn, callId, owner, status, createdAtMs, updatedAtMs } = run;
+            const { id, turn, callId, owner, status, result, createdAtMs, updatedAtMs } = run;
+            const reason = result?.tag === 'Failed' ? { reason: result.reason } : {};
             const times = { createdAt: createdAtMs, updatedAt: updatedAtMs };
-            print(JSON.stringify({ id, session, turn, callId, owner, status, ...times }));
+            print(JSON.stringify({ id, session, turn, callId, owner, status, ...reason, ...times }));
           }
           token = page.nextPageToken;
         } while (token !== undefined);

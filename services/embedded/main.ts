@@ -33,15 +33,19 @@ async function serve({ codeRun, sandboxEnvironment }: EmbeddedConfig): Promise<v
   const told = untilToldToStop();
   if (json) printReady({ ...ready, storeReady: codeMode !== undefined, codeMode: isOn(codeMode) });
   else print(greeting(ready, codeMode));
+  let stopping = false;
   if (codeMode === undefined && !json) {
     whenKnown.then(
       (known) => print(codeModeLine(known)),
-      (error: unknown) => log.warn({ err: error }, 'whether Code Mode is on is not known'),
+      (error: unknown) => {
+        if (!stopping) log.warn({ err: error }, 'whether Code Mode is on is not known');
+      },
     );
   }
   try {
     await Promise.race([told, embedded.codeRun.failed]);
   } finally {
+    stopping = true;
     await embedded.stop();
   }
 }

@@ -153,6 +153,21 @@ describe('a start', () => {
   );
 });
 
+test('all in one that is stopped before its MongoDB is there ends without a word about Code Mode', async () => {
+  const [port] = await freePorts(1);
+  const service = start(
+    'services/embedded/main.ts',
+    `mongodb://127.0.0.1:${port}/x?serverSelectionTimeoutMS=50`,
+  );
+  let said = '';
+  service.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await until(() => said.includes('nothing runs until it does'));
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  expect(service.stderr).not.toMatch(/Code Mode|"stack"/);
+}, 60_000);
+
 describe.runIf(mongoAvailable('a MongoDB that comes late and refuses'))('a start', () => {
   test('whose MongoDB comes late and refuses it for good ends, in one line that names the setting', async () => {
     const program = mongoProgram();

@@ -269,16 +269,18 @@ describe('code-run', () => {
       );
       if (last.case !== 'waiting') throw new Error('does not wait');
       const { runId } = last.value;
-      expect(await told('runs', 'list', 'cli')).toMatchObject([
-        { id: runId, status: 'Waiting', session: 'cli' },
-      ]);
+      await play(embedded.core, start('throw new Error()', { session: 'cli' }), () => undefined);
+      const [failed, waits] = await told('runs', 'list', 'cli');
+      expect(failed).toMatchObject({ status: 'Failed', reason: 'Error', session: 'cli' });
+      expect(waits).toMatchObject({ id: runId, status: 'Waiting', session: 'cli' });
+      expect(waits).not.toHaveProperty('reason');
       expect(await told('runs', 'show', runId)).toMatchObject([
         { id: runId, calls: [{ arguments: {} }], limits: { memoryMb: 128 } },
       ]);
       expect(await told('rotate')).toMatchObject([{ rewrapped: 0, unreadable: [] }]);
       expect(await told('runs', 'cancel', runId)).toEqual([{ id: runId, status: 'Cancelled' }]);
       expect((await embedded.core.getCodeRun({ runId })).run?.result?.result.case).toBe('cancelled');
-      expect(await told('runs', 'delete', 'cli')).toEqual([{ deleted: 1 }]);
+      expect(await told('runs', 'delete', 'cli')).toEqual([{ deleted: 2 }]);
       const missing = await codeRun(['runs', 'show', runId], own);
       expect([missing.code, missing.stderr]).toEqual([2, `code-run: there is no code run ${runId}\n`]);
       const wrong = await codeRun(['settings', 'set', 'memoryMb=lots'], own);
