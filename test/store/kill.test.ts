@@ -19,7 +19,7 @@ import { type MongoServer, mongoProgram } from '../../tools/mongo/server.ts';
 import { available } from '../support/available.ts';
 import { startLocalMongo, type TestMongo } from '../support/mongo.ts';
 import { attempt, claimBy } from './example-runs.ts';
-import { callsOfRun, entryAt, session } from './workload.ts';
+import { callsOfRun, doomedSession, entryAt, session } from './workload.ts';
 
 const { KILLS, SEED } = process.env;
 const kills = Number(KILLS ?? 4);
@@ -31,6 +31,8 @@ const keysText = newLocalKey('k1');
 interface Acknowledged {
   readonly lengths: Map<string, number>;
   readonly final: Set<string>;
+  /** Of runs that are cancelled and then deleted: what of it was done. */
+  readonly doomed: Map<string, 'doomed' | 'cancelled' | 'deleted'>;
 }
 
 /** The workload as a process, and what it told. */
@@ -69,7 +71,7 @@ class Workload {
     await this.#read;
   }
 
-  async #note(lines: AsyncIterable<string>, { lengths, final }: Acknowledged): Promise<void> {
+  async #note(lines: AsyncIterable<string>, { lengths, final, doomed }: Acknowledged): Promise<void> {
     for await (const line of lines) {
       const [what, id = '', length] = line.split(' ');
       if (what === 'entries' || what === 'created') {
@@ -77,6 +79,9 @@ class Workload {
       }
       if (what === 'final') {
         final.add(id);
+      }
+      if (what === 'doomed' || what === 'cancelled' || what === 'deleted') {
+        doomed.set(id, what);
       }
       this.#told += 1;
       this.#heard();
@@ -94,7 +99,7 @@ async function killInTurn(
   { url, ledger, server }: { url: string; ledger: string; server?: MongoServer | undefined },
 ): Promise<{ acknowledged: Acknowledged; killed: Record<Kind, number> }> {
   const next = random(seed);
-  const acknowledged: Acknowledged = { lengths: new Map(), final: new Set() };
+  const acknowledged: Acknowledged = { lengths: new Map(), final: new Set(), doomed: new Map() };
   const killed = { service: 0, server: 0, both: 0 };
   const begin = () => new Workload(url, ledger, acknowledged);
   let workload = begin();
@@ -130,10 +135,13 @@ async function allRuns(store: CodeRunStore): Promise<StoredRun[]> {
 }
 
 /** Every run is readable, holds what was acknowledged, and is final or can be brought to its end. */
-async function expectSound(url: string, ledger: string, { lengths, final }: Acknowledged): Promise<void> {
+async function expectSound(url: string, ledger: string, acknowledged: Acknowledged): Promise<void> {
+  const { lengths, final, doomed } = acknowledged;
+  const alarms: string[] = [];
   const store = await openStore({
     url,
     openKeys: async () => new LocalKeeper(parseLocalKeys(keysText, 'keys')),
+    onUnreadable: (id) => alarms.push(id),
   });
   const runs = await allRuns(store);
   const known = new Map(runs.map((run) => [run.id, run]));
@@ -169,6 +177,16 @@ async function expectSound(url: string, ledger: string, { lengths, final }: Ackn
       2 * Number(index),
     );
   }
+  for (const [id, done] of doomed) {
+    const run = await store.get(id);
+    if (done === 'deleted') expect(run, `a run that was deleted: ${id}`).toBeUndefined();
+    if (done === 'cancelled' && run !== undefined) expect(run.status).toBe('Cancelled');
+    if (run !== undefined) expect(await store.journal(id)).toStrictEqual([entryAt(0)]);
+    expect(await store.deleteSession(doomedSession(id))).toBe(run === undefined ? 0 : 1);
+    expect(await store.get(id)).toBeUndefined();
+  }
+  expect(alarms).toStrictEqual([]);
+  expect([...doomed.values()]).toContain('deleted');
   expect(runs.length).toBeGreaterThan(kills);
   expect(final.size).toBeGreaterThan(0);
   await store.close();

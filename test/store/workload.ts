@@ -15,6 +15,10 @@ export const session = 'kill';
 export const callsOfRun = 4;
 const atOnce = 3;
 
+export function doomedSession(runId: string): string {
+  return `doomed ${runId}`;
+}
+
 /** Calls follow each other: entry 2n is a call, 2n+1 its outcome. */
 export function entryAt(position: number) {
   const index = position >> 1;
@@ -77,6 +81,19 @@ async function goOn(store: CodeRunStore, ledger: string, runId: string): Promise
   return true;
 }
 
+/** A run that is cancelled, and then deleted with its session. */
+async function doom(store: CodeRunStore): Promise<void> {
+  const { id, ...rest } = newRun();
+  const run = { id, ...rest, session: doomedSession(id) };
+  await unlessAway(() => store.create(run, claimBy('workload', Date.now(), 0)));
+  await store.append({ runId: id, epoch: 1 }, 0, [entryAt(0)], 0, t0);
+  tell(`doomed ${id}`);
+  await unlessAway(() => store.cancel(id, Date.now()));
+  tell(`cancelled ${id}`);
+  await unlessAway(() => store.deleteSession(run.session));
+  tell(`deleted ${id}`);
+}
+
 async function work(url: string, keysText: string, ledger: string): Promise<never> {
   const keys = new LocalKeeper(parseLocalKeys(keysText, 'keys'));
   const store = await unlessAway(() => openStore({ url, openKeys: async () => keys }));
@@ -92,6 +109,7 @@ async function work(url: string, keysText: string, ledger: string): Promise<neve
       tell(`created ${run.id} ${created}`);
       await attemptOf(store, ledger, { runId: run.id, epoch: 1 }, 0);
       await goOn(store, ledger, run.id);
+      await doom(store);
     }
   };
   return Promise.race(Array.from({ length: atOnce }, worker));
