@@ -38,7 +38,11 @@ export async function createContext(config: SandboxConfig, log: Log): Promise<Co
     await pool.close();
     throw error;
   }
-  const metrics = new SandboxMetrics(() => pool.counts(), layers);
+  const metrics = new SandboxMetrics(
+    () => pool.counts(),
+    () => pool.failures(),
+    layers,
+  );
   const attempts = log.child({ component: 'attempt' });
   const execute: ExecuteDeps = {
     pool,

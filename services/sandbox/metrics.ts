@@ -5,7 +5,7 @@ import { parseAddress } from '../shared/address.ts';
 import { listenProblem } from '../shared/listen-problem.ts';
 import { sandboxTable } from './config.ts';
 import { type LayerReport, layers } from './jail/layers.ts';
-import type { PoolCounts } from './pool/pool.ts';
+import type { PoolCounts, PoolFailures } from './pool/pool.ts';
 import type { VerdictReason } from './pool/verdict.ts';
 
 const seconds = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 30, 60, 300, 600];
@@ -15,7 +15,7 @@ export class SandboxMetrics {
   readonly #ends: Counter<'verdict'>;
   readonly #processor: Histogram;
 
-  constructor(counts: () => PoolCounts, reports: readonly LayerReport[]) {
+  constructor(counts: () => PoolCounts, failures: () => PoolFailures, reports: readonly LayerReport[]) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#ends = new Counter({
@@ -38,6 +38,18 @@ export class SandboxMetrics {
       collect() {
         const { running, queued, ready } = counts();
         for (const [state, count] of Object.entries({ running, queued, ready })) this.set({ state }, count);
+      },
+    });
+    new Counter({
+      name: 'sandbox_child_failures_total',
+      help: 'Processes that no job was given to: not ready, or ended before one came.',
+      labelNames: ['how'],
+      registers,
+      collect() {
+        const { notReady, endedEarly } = failures();
+        this.reset();
+        this.inc({ how: 'not_ready' }, notReady);
+        this.inc({ how: 'ended_early' }, endedEarly);
       },
     });
     const lock = new Gauge({

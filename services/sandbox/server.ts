@@ -63,6 +63,9 @@ export async function startSandbox(config: SandboxConfig, log: Log): Promise<Run
     );
     health.setAll(true);
     for (const { name, state } of layers) health.set(`lock.${name}`, state === 'held');
+    pool.watch((able) => {
+      for (const service of ['', SandboxService.typeName]) health.set(service, able);
+    });
     const stop = async () => {
       await shutDownAll(server, health, pool, config.drainMs);
       if (metricsServer) metricsServer.close();

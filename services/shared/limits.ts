@@ -207,6 +207,11 @@ export const childLimits = {
   readyMs: 30_000,
   /** From a connection to the secret that only a child of this sandbox knows. */
   secretMs: 20_000,
+  /** Children that are made, one after another, in place of one that is not ready. */
+  triesMax: 3,
+  /** Until ready children are made again after some ended or could not be made; longer each time until it works. */
+  pauseMsMin: 100,
+  pauseMsMax: 10_000,
 } as const;
 
 /** Bounds of gRPC connections. */

@@ -9,7 +9,7 @@ import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LockLayerState, SandboxService } from '../../gen/openbot/codemode/v1/sandbox_service_pb.js';
 import { type Channel, createClient, openChannel } from '../../services/shared/grpc/client.ts';
-import { type Client, run } from './kit.ts';
+import { type Client, isServing, run } from './kit.ts';
 import { descendants, firstOf } from './processes.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -43,18 +43,6 @@ function textOf(process: ChildProcess, from: 'stdout' | 'stderr'): () => string 
 /** Every fact that there is of it. */
 const notReady =
   /^a child was not ready: it ended with SIG\w+ after \d+ ms, \d+ ms of processor time and \d+ KiB$/;
-
-function isServing(channel: Channel, service: string): Promise<boolean> {
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-  channel.makeUnaryRequest(
-    '/grpc.health.v1.Health/Check',
-    (name: string) => Buffer.from([0x0a, name.length, ...Buffer.from(name)]),
-    (bytes: Buffer) => bytes.equals(Buffer.from([0x08, 1])),
-    service,
-    (error, serving) => (error === null ? resolve(serving === true) : reject(error)),
-  );
-  return promise;
-}
 
 test.runIf(process.platform === 'linux')(
   'without a limit of the stack, which changes where everything lies in memory, children are forked',

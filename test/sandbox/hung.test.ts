@@ -10,8 +10,8 @@ import { Attempt, type AttemptEvent } from '../../services/sandbox/pool/attempt.
 import type { Child } from '../../services/sandbox/pool/child.ts';
 import { ChildProgram } from '../../services/sandbox/pool/child-program.ts';
 import { ForkedChildren } from '../../services/sandbox/pool/forked-children.ts';
-import type { Alarm } from '../../services/sandbox/pool/handshake.ts';
 import { StartedChildren } from '../../services/sandbox/pool/started-children.ts';
+import { Alarms } from './alarms.ts';
 import { jobOf } from './kit.ts';
 import { descendants, firstOf, lives } from './processes.ts';
 
@@ -24,22 +24,6 @@ beforeAll(async () => {
   program = await ChildProgram.bundle({ jit: false });
   realm = (await buildRealmText()).text;
 });
-
-/** Alarms that ring when the test says so. */
-class Alarms {
-  readonly #set = new Set<{ readonly ms: number; readonly ring: () => void }>();
-  readonly set: Alarm = (ms, ring) => {
-    const alarm = { ms, ring };
-    this.#set.add(alarm);
-    return () => void this.#set.delete(alarm);
-  };
-  get times(): readonly number[] {
-    return [...this.#set].map(({ ms }) => ms);
-  }
-  ring(): void {
-    for (const { ring } of this.#set) ring();
-  }
-}
 
 /** The abstract name that this process listens on. */
 function ownAbstractSocket(): string {

@@ -19,6 +19,7 @@ import { readSandboxConfig } from '../../services/sandbox/config.ts';
 import { startSandbox } from '../../services/sandbox/server.ts';
 import {
   type BidiCall,
+  type Channel,
   createClient,
   openChannel,
   type ServiceClient,
@@ -34,6 +35,8 @@ type Call = BidiCall<MessageInitShape<typeof ExecuteRequestSchema>, ExecuteRespo
 
 export interface TestSandbox {
   readonly client: Client;
+  /** What the health service says of SandboxService. */
+  serving(): Promise<boolean>;
   run(program: string, options?: RunOptions): Promise<Ran>;
   stop(): Promise<void>;
 }
@@ -68,6 +71,7 @@ export async function startTestSandbox(env: Record<string, string> = {}): Promis
   const client = createClient(SandboxService, channel);
   return {
     client,
+    serving: () => isServing(channel, SandboxService.typeName),
     run: (program, options = {}) => run(client, program, options),
     async stop() {
       channel.close();
@@ -75,6 +79,19 @@ export async function startTestSandbox(env: Record<string, string> = {}): Promis
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** What the health service says of a service. */
+export function isServing(channel: Channel, service: string): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  channel.makeUnaryRequest(
+    '/grpc.health.v1.Health/Check',
+    (name: string) => Buffer.from([0x0a, name.length, ...Buffer.from(name)]),
+    (bytes: Buffer) => bytes.equals(Buffer.from([0x08, 1])),
+    service,
+    (error, serving) => (error === null ? resolve(serving === true) : reject(error)),
+  );
+  return promise;
 }
 
 export function jobOf(program: string, options: RunOptions = {}): JobInit {

@@ -1,18 +1,17 @@
 /**
- * Children ready, running and reaped.
+ * Slots for attempts, and the children that run them.
  *
  * P1  At most `runningMax` attempts at once, whether they compute or wait; a slot is free again only when
  *     its process is gone.
  * P2  At most `queuedMax` jobs wait for a slot, first come first served; one more is refused.
- * P3  `readyTarget` children are kept ready for the setting of the last job. Those for other settings stay as
- *     long as there are no more of them than that, the oldest goes first. A child gets one job.
- * P4  When it closes, jobs that wait for a slot are refused at once: another sandbox may run them.
- * P5  A child that is told to end is not among the ready any more.
+ * P3  When it closes, jobs that wait for a slot are refused at once: another sandbox may run them.
  */
 import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
-import { missing } from '../jail/layers.ts';
 import type { Child, ChildSetting, ChildSource } from './child.ts';
+import { ChildMaker, endChild } from './child-maker.ts';
+import { type Alarm, systemAlarm } from './handshake.ts';
+import { ReadyChildren } from './ready-children.ts';
 
 export interface PoolOptions {
   readonly runningMax: number;
@@ -32,6 +31,12 @@ export interface PoolCounts {
   readonly ready: number;
 }
 
+/** Children that no job was given to, so far. */
+export interface PoolFailures {
+  readonly notReady: number;
+  readonly endedEarly: number;
+}
+
 interface Waiter {
   readonly grant: () => void;
   readonly refuse: (error: AppError) => void;
@@ -40,21 +45,20 @@ interface Waiter {
 export class Pool {
   readonly #source: ChildSource;
   readonly #options: PoolOptions;
-  readonly #log: Log;
+  readonly #maker: ChildMaker;
+  readonly #ready: ReadyChildren;
   readonly #queue = new Set<Waiter>();
-  readonly #ready: { readonly key: string; readonly child: Child }[] = [];
   readonly #running = new Set<Child>();
   #slots = 0;
-  #making = 0;
-  #setting: ChildSetting;
   #closing = false;
   #idle: (() => void) | undefined;
 
-  constructor(source: ChildSource, options: PoolOptions, log: Log) {
+  constructor(source: ChildSource, options: PoolOptions, log: Log, alarm: Alarm = systemAlarm) {
+    const { allowUnlocked, readyTarget, firstSetting } = options;
     this.#source = source;
     this.#options = options;
-    this.#log = log;
-    this.#setting = options.firstSetting;
+    this.#maker = new ChildMaker(source, allowUnlocked, log);
+    this.#ready = new ReadyChildren(this.#maker, readyTarget, firstSetting, log, alarm);
   }
 
   counts(): PoolCounts {
@@ -64,14 +68,22 @@ export class Pool {
       runningMax,
       queued: this.#queue.size,
       queuedMax,
-      ready: this.#ready.length,
+      ready: this.#ready.count,
     };
+  }
+
+  failures(): PoolFailures {
+    return { notReady: this.#maker.notReady, endedEarly: this.#ready.endedEarly };
+  }
+
+  /** Tells whether programs can be given a process, now and at each change until it closes. */
+  watch(tell: (able: boolean) => void): void {
+    this.#maker.watch(tell);
   }
 
   /** Makes the first children. Throws if none can be made. */
   async warm(): Promise<void> {
-    this.#keep(await this.#make(this.#setting), this.#setting);
-    this.#refill();
+    await this.#ready.warm();
   }
 
   /** A child for one job. Throws AppError; after an abort, the reason of `signal`. */
@@ -79,11 +91,10 @@ export class Pool {
     signal.throwIfAborted();
     if (this.#closing) throw shuttingDown();
     await this.#slot(signal);
-    this.#setting = setting;
     const child = await this.#takeOrMake(setting);
     this.#running.add(child);
     void child.exited.then(() => this.#gone(child));
-    this.#refill();
+    this.#ready.adjust(); // Behind the job: it waits for no process of others.
     if (signal.aborted) this.release(child);
     signal.throwIfAborted();
     return child;
@@ -91,7 +102,7 @@ export class Pool {
 
   /** Ends a child that was acquired; its slot is free when it is gone. */
   release(child: Child): void {
-    this.#end(child);
+    endChild(child);
   }
 
   /** Lets nothing start any more and resolves when nothing runs, or after `deadlineMs`. */
@@ -112,13 +123,14 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#beginToClose();
-    for (const { child } of this.#ready.splice(0)) this.#end(child);
     for (const child of this.#running) child.kill();
     await this.#source.close();
   }
 
   #beginToClose(): void {
     this.#closing = true;
+    this.#maker.beginToClose();
+    this.#ready.close();
     for (const waiter of this.#queue) waiter.refuse(shuttingDown());
     this.#queue.clear();
   }
@@ -167,80 +179,21 @@ export class Pool {
   }
 
   async #takeOrMake(setting: ChildSetting): Promise<Child> {
-    const ready = this.#takeReady(keyOf(setting));
-    if (ready !== undefined) return ready;
     try {
-      return await this.#make(setting);
+      return this.#ready.take(setting) ?? (await this.#maker.make(setting));
     } catch (error) {
       this.#freeSlot();
-      // Its source may have ended under it.
-      throw this.#closing ? shuttingDown(error) : error;
-    }
-  }
-
-  async #make(setting: ChildSetting): Promise<Child> {
-    const { child, layers } = await this.#source.make(setting);
-    const [lacking] = this.#options.allowUnlocked ? [] : missing(layers);
-    if (lacking === undefined) return child;
-    this.#end(child);
-    throw new Error(`a child is not locked: ${lacking.name}: ${lacking.detail}`);
-  }
-
-  #takeReady(key: string): Child | undefined {
-    const at = this.#ready.findIndex((entry) => entry.key === key);
-    return at < 0 ? undefined : this.#ready.splice(at, 1)[0]?.child;
-  }
-
-  #keep(child: Child, setting: ChildSetting): void {
-    const entry = { key: keyOf(setting), child };
-    this.#ready.push(entry);
-    void child.exited.then(() => {
-      const at = this.#ready.indexOf(entry);
-      if (at < 0) return; // It has its job.
-      this.#ready.splice(at, 1);
-      child.socket.destroy();
-    });
-  }
-
-  /** Makes what is missing, and lets go of what is too much. */
-  #refill(): void {
-    if (this.#closing) return;
-    const setting = this.#setting;
-    const key = keyOf(setting);
-    const others = this.#ready.filter((entry) => entry.key !== key);
-    for (const entry of others.slice(0, Math.max(0, others.length - this.#options.readyTarget))) {
-      this.#ready.splice(this.#ready.indexOf(entry), 1);
-      this.#end(entry.child);
-    }
-    const fitting = this.#ready.length - Math.min(others.length, this.#options.readyTarget);
-    for (let lacking = this.#options.readyTarget - fitting - this.#making; lacking > 0; lacking--) {
-      this.#making++;
-      this.#make(setting).then(
-        (child) => {
-          this.#making--;
-          if (this.#closing) return this.#end(child);
-          this.#keep(child, setting);
-          this.#refill();
-        },
-        (error: unknown) => {
-          this.#making--;
-          if (this.#closing) return;
-          this.#log.error({ err: error }, 'a child could not be made');
-        },
+      if (this.#closing) throw shuttingDown(error);
+      this.#ready.pause();
+      throw new AppError(
+        'UNAVAILABLE',
+        'no process could be made for the program: the log of the sandbox says why',
+        { cause: error },
       );
     }
-  }
-
-  #end(child: Child): void {
-    child.kill();
-    child.socket.destroy();
   }
 }
 
 function shuttingDown(cause?: unknown): AppError {
   return new AppError('UNAVAILABLE', 'the sandbox is shutting down', { cause });
-}
-
-function keyOf(setting: ChildSetting): string {
-  return `${setting.memoryMb}/${setting.timeoutMs}`;
 }
