@@ -75,7 +75,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   });
   const settings = new Settings(store, () => performance.now());
   const clients = config.tlsClientCaFile === undefined ? undefined : { names: clientNames(config) };
-  const identity = identityOf(config, clients);
+  const identity = identityOf(config, clients, log.child({ component: 'identity' }));
   const authenticator = createAuthenticator(identity);
   const metrics = new Metrics();
   const deps: CodeRunDeps = {

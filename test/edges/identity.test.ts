@@ -10,6 +10,7 @@ import { CodeRunService } from '../../gen/openbot/codemode/v1/code_run_service_p
 import { SettingsService } from '../../gen/openbot/codemode/v1/settings_service_pb.js';
 import { TokenVerifier } from '../../services/shared/auth/tokens.ts';
 import { RpcError } from '../../services/shared/grpc/status.ts';
+import { type Log, silentLog } from '../../services/shared/log.ts';
 import { until } from '../e2e/proc.ts';
 import { completed, inlineCatalog, play, resume, start, waiting } from './core.ts';
 import { type Services, startServices } from './services.ts';
@@ -330,17 +331,30 @@ describe('keys of the issuer', () => {
   test('that cannot be fetched are not the fault of the caller', async () => {
     const own = await Issuer.start();
     own.status = 500;
-    const broken = await startServices({
-      CODE_RUN_JWKS_URL: own.url,
-      CODE_RUN_JWT_ISSUER: issuer,
-      CODE_RUN_JWT_AUDIENCE: audience,
-    });
+    const told: unknown[] = [];
+    const identityLog: Log = Object.create(silentLog);
+    identityLog.warn = (fields, message) => told.push({ ...fields, message });
+    const log: Log = Object.create(silentLog);
+    log.child = ({ component }) => (component === 'identity' ? identityLog : silentLog);
+    const url = own.url.replace('.json', '.json?token=hunter2');
+    const broken = await startServices(
+      { CODE_RUN_JWKS_URL: url, CODE_RUN_JWT_ISSUER: issuer, CODE_RUN_JWT_AUDIENCE: audience },
+      log,
+    );
     try {
       const authorization = `Bearer ${await own.sign({ permissions: ['platform.admin'] })}`;
       const read = () => answerOf(() => broken.admin.getSettings({}, { headers: { authorization } }));
       expect(await read()).toBe('UNAVAILABLE');
+      await until(async () => own.fetches > 1 || (await read()) === 'OK');
       own.status = 200;
       await until(async () => (await read()) === 'OK');
+      expect(told).toEqual([
+        {
+          reason: 'the keys were answered with 500',
+          message: 'the keys of CODE_RUN_JWKS_URL cannot be fetched',
+        },
+        { message: 'the keys of CODE_RUN_JWKS_URL are fetched again' },
+      ]);
     } finally {
       await broken.stop();
       await own.stop();

@@ -1,6 +1,7 @@
 /** Settings of identity, the same for every service that takes tokens. */
 import { isLoopback, parseAddress } from '../address.ts';
 import { integer, optionalText, type Values } from '../config.ts';
+import type { Log } from '../log.ts';
 import { checkSecureUrl } from '../secure-url.ts';
 import type { Identity } from './authenticator.ts';
 import { TokenVerifier } from './tokens.ts';
@@ -80,11 +81,12 @@ export function identityProblems(
 export function identityOf(
   config: IdentityConfig,
   certificates: { readonly names: ReadonlySet<string> | undefined } | undefined,
+  log: Log,
 ): Identity {
   const { jwksUrl, jwtSecret, jwtIssuer: issuer, jwtAudience: audience, jwtClockSkewSeconds } = config;
   const keys =
     jwksUrl !== undefined
-      ? { url: jwksUrl, cooldownMs: jwksCooldownMs, retryMs: jwksRetryMs }
+      ? { url: jwksUrl, cooldownMs: jwksCooldownMs, retryMs: jwksRetryMs, onState: tellIn(log) }
       : jwtSecret !== undefined
         ? { secret: jwtSecret }
         : undefined;
@@ -93,4 +95,17 @@ export function identityOf(
     return { kind: 'tokens', verifier: new TokenVerifier(rules) };
   }
   return certificates === undefined ? { kind: 'loopback' } : { kind: 'certificates', ...certificates };
+}
+
+function tellIn(log: Log): (failure: Error | undefined) => void {
+  return (failure) => {
+    if (failure === undefined) log.warn({}, 'the keys of CODE_RUN_JWKS_URL are fetched again');
+    else log.warn({ reason: reasonOf(failure) }, 'the keys of CODE_RUN_JWKS_URL cannot be fetched');
+  };
+}
+
+/** `fetch` says "fetch failed", and its cause why; that of several addresses has a code alone. */
+function reasonOf({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
 }
