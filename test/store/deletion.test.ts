@@ -17,6 +17,7 @@ const writesMax = 4;
 /** Too large for the row, and no smaller when compressed. */
 const inChunks = randomBytes(limits.storeInlineBytesMax).toString('hex');
 const farOff = t0 + 1_000_000_000;
+const longAgo = t0 - 1_000_000_000;
 
 type Ending = (store: SealedStore, writer: Writer) => Promise<unknown>;
 
@@ -82,7 +83,7 @@ for (const { name, available, start } of backends('deletion')) {
             expect(await seen(run)).toStrictEqual(vanished ? gone : whole);
 
             expect(await deleting(rows).deleteSession(run.session)).toBe(vanished ? 0 : 1);
-            await expectNothingLeft(run, status);
+            await expectPlacesAlone(run);
             await expect(store.append(writer, 1, [settled(0)], 3, t0)).rejects.toBeInstanceOf(LeaseLost);
           },
         );
@@ -100,7 +101,7 @@ for (const { name, available, start } of backends('deletion')) {
             if (at === 0 && when === 'before') {
               expect(await seen(run)).toStrictEqual(whole);
             } else {
-              await expectNothingLeft(run, status);
+              await expectPlacesAlone(run);
               await reading().store.purge(farOff);
               expect(await rows.run(run.id)).toBeUndefined();
               expect(await rows.batches(run.id)).toStrictEqual([]);
@@ -148,23 +149,36 @@ for (const { name, available, start } of backends('deletion')) {
       );
     });
 
-    /** Of a run that was not over, its fence alone. */
-    async function expectNothingLeft(run: { id: string; session: string }, status: string): Promise<void> {
-      const row = await rows.run(run.id);
-      const batches = await rows.batches(run.id);
+    test.each(cuts(writesMax))(
+      'by age that is cut off $when write $at leaves a run whole or gone; the next purge leaves nothing',
+      async ({ at, when }) => {
+        const { run, whole } = await stored((store, writer) =>
+          store.finish(writer, { tag: 'Completed', logs: [] }, attempt(), longAgo),
+        );
+        await reading(rowsAround(rows, cutAt(at, when)))
+          .store.purge(longAgo + 1)
+          .catch((error) => expect(error).toBeInstanceOf(StoreUnavailable));
+
+        const vanished = at > 0 || when === 'after';
+        expect(await seen(run)).toStrictEqual(vanished ? gone : whole);
+
+        expect(await reading().store.purge(longAgo + 1)).toBe(vanished ? 0 : 1);
+        expect(await rows.run(run.id)).toBeUndefined();
+        expect(await rows.batches(run.id)).toStrictEqual([]);
+      },
+    );
+
+    async function expectPlacesAlone(run: { id: string; session: string }): Promise<void> {
       expect(await rows.idsOfSession(run.session, 1)).toStrictEqual([]);
       expect(await seen(run)).toStrictEqual(gone);
-      if (status === 'Completed') {
-        expect({ row, batches }).toStrictEqual({ row: undefined, batches: [] });
-      } else {
-        expect(row).toMatchObject({ status: 'Deleted', session: '', keyId: '' });
-        // Its places: of the append, and of the fence.
-        expect(batches).toMatchObject([
-          { kind: 'fence', epoch: 1, slot: 0 },
-          { kind: 'fence', epoch: 2, slot: 1, count: 0 },
-        ]);
-        expect(batches.map(({ body }) => body.length)).toStrictEqual([0, 0]);
-      }
+      expect(await rows.run(run.id)).toMatchObject({ status: 'Deleted', session: '', keyId: '' });
+      const batches = await rows.batches(run.id);
+      // Of the append, and of the fence.
+      expect(batches).toMatchObject([
+        { kind: 'fence', epoch: 1, slot: 0 },
+        { kind: 'fence', epoch: 2, slot: 1, count: 0 },
+      ]);
+      expect(batches.map(({ body }) => body.length)).toStrictEqual([0, 0]);
     }
   });
 }

@@ -54,10 +54,14 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
   });
 
   /** The next write to a collection meets its fate once. */
-  function failNext(collection: string, fate: 'cut-before' | 'cut-after' | 'hang'): () => boolean {
+  function failNext(
+    collection: string,
+    fate: 'cut-before' | 'cut-after' | 'hang',
+    names = ['insert', 'update'],
+  ): () => boolean {
     let met = false;
     server.gate.fault = (command) => {
-      const hit = !met && command.collection === collection && ['insert', 'update'].includes(command.name);
+      const hit = !met && command.collection === collection && names.includes(command.name);
       met ||= hit;
       return hit ? fate : 'pass';
     };
@@ -130,6 +134,24 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
       tag: 'Claimed',
       run: { journalLength: 1, lease: { epoch: 3 } },
     });
+  });
+
+  const removals = ['code_run_chunks', 'code_run_journal', 'code_runs'].flatMap((collection) =>
+    (['cut-before', 'cut-after'] as const).map((fate) => [collection, fate] as const),
+  );
+  test.each(removals)('a purge that removes from %s and is %s is finished by the next', async (...args) => {
+    const [collection, fate] = args;
+    const writer = await started();
+    const longAgo = t0 - 1_000_000;
+    const valueJson = JSON.stringify(randomBytes(limits.storeChunkBytesMax).toString('base64'));
+    await store.finish(writer, { ...completed, valueJson }, attempt(), longAgo);
+    const met = failNext(collection, fate, ['delete']);
+    await expect(store.purge(longAgo + 1)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(met()).toBe(true);
+    expect(await store.get(writer.runId)).toBeUndefined();
+
+    await store.purge(longAgo + 1);
+    expect(await countUnder(mongo.url, writer.runId)).toStrictEqual([0, 0, 0]);
   });
 
   test('chunks of a create that is cut off are removed with age', async () => {
@@ -301,4 +323,16 @@ async function countChunks(url: string): Promise<number> {
   const count = await client.db().collection('code_run_chunks').countDocuments();
   await client.close();
   return count;
+}
+
+/** Rows, places and chunks of a run. */
+async function countUnder(url: string, runId: string): Promise<number[]> {
+  const client = await MongoClient.connect(url);
+  const names = ['code_runs', 'code_run_journal', 'code_run_chunks'];
+  const filter = { _id: { $regex: `^${runId}` } };
+  const counts = await Promise.all(
+    names.map((name) => client.db().collection<{ _id: string }>(name).countDocuments(filter)),
+  );
+  await client.close();
+  return counts;
 }

@@ -7,8 +7,9 @@
  *     finished by the next one of the session and by the next purge.
  * R3  A run that is not final and unreadable ends by nobody: nobody can claim it. Retention takes it by the time
  *     since which it is nobody's.
- * R4  The places of the log of a run that was deleted while it ran stay until retention, without content and with
- *     a fence after them: none of its writers, however late, finds a place free.
+ * R4  The places of the log of a run that is deleted with its session stay until retention, without content and with
+ *     a fence after them: none of its writers, however late, finds a place free. One that has ended may have late
+ *     writers too: of an attempt that it was taken from. By the time of retention there are none.
  */
 import type { RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
@@ -18,8 +19,10 @@ const idsAtOnce = 100;
 const nothing = new Uint8Array(0);
 /** Of a row whose deletion is not finished: before any retention. */
 const sinceEver = 0;
-/** Of a run that was over when it was deleted: it has no writer to be kept out. */
-const noLease = 0;
+/** When a writer had the row last, of one that goes at once: no writer is left to be kept out. */
+const noWriter = 0;
+
+type Places = 'go' | 'stay';
 
 export class RunRemover {
   readonly #rows: RowStore;
@@ -39,7 +42,7 @@ export class RunRemover {
     for (;;) {
       const ids = await this.#rows.idsOfSession(session, idsAtOnce);
       for (const id of ids) {
-        removed += (await this.#delete(id)) ? 1 : 0;
+        removed += (await this.#delete(id, 'stay')) ? 1 : 0;
       }
       if (ids.length < idsAtOnce) {
         return removed;
@@ -70,7 +73,7 @@ export class RunRemover {
       while (afterId !== undefined) {
         const ids: readonly string[] = await this.#rows.idsOfUnheld(kind, beforeMs, idsAtOnce, afterId);
         for (const id of ids) {
-          removed += !(await this.#reader.isReadable(id)) && (await this.#delete(id)) ? 1 : 0;
+          removed += !(await this.#reader.isReadable(id)) && (await this.#delete(id, 'go')) ? 1 : 0;
         }
         afterId = ids.length < idsAtOnce ? undefined : ids.at(-1);
       }
@@ -79,14 +82,14 @@ export class RunRemover {
   }
 
   /** Whether it vanished by this. */
-  async #delete(id: string): Promise<boolean> {
+  async #delete(id: string, places: Places): Promise<boolean> {
     for (;;) {
       const row = await this.#rows.run(id);
       if (row === undefined || row.status === 'Deleted') {
         await (row && this.#finish(row));
         return false;
       }
-      const deleted = await this.#markDeleted(row);
+      const deleted = await this.#markDeleted(row, places);
       if (deleted !== undefined) {
         await this.#finish(deleted);
         return true;
@@ -100,7 +103,7 @@ export class RunRemover {
       return false;
     }
     if (row.status !== 'Deleted') {
-      return isFinalRow(row.status) && this.#delete(id);
+      return isFinalRow(row.status) && this.#delete(id, 'go');
     }
     if (row.updatedAtMs === sinceEver) {
       await this.#finish(row);
@@ -113,7 +116,7 @@ export class RunRemover {
 
   /** What is left of a row that was marked. Whoever does it again, or beside another, does no harm. */
   async #finish({ id, status, epoch, leaseExpiresAtMs, updatedAtMs }: RunRow): Promise<void> {
-    if (leaseExpiresAtMs === noLease) {
+    if (leaseExpiresAtMs === noWriter) {
       await this.#rows.removeContent(id, 'go');
       await this.#rows.removeRun(id);
       return;
@@ -127,7 +130,7 @@ export class RunRemover {
   }
 
   /** Its place in the list and the key of its call are free at once. Undefined: the row is another by now. */
-  async #markDeleted(row: RunRow): Promise<RunRow | undefined> {
+  async #markDeleted(row: RunRow, places: Places): Promise<RunRow | undefined> {
     const { id, status, epoch } = row;
     this.#onRemoved(id);
     const change = {
@@ -138,7 +141,7 @@ export class RunRemover {
       callId: id,
       owner: '',
       leaseOwner: '',
-      ...(isFinalRow(status) && { leaseExpiresAtMs: noLease }),
+      ...(places === 'go' && { leaseExpiresAtMs: noWriter }),
       waiting: '[]',
       attempts: '[]',
       keyId: '',
