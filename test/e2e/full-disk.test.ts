@@ -1,11 +1,12 @@
 /**
- * The disk of the service is full in the middle of a run: the run stands still and nothing goes out that is not
- * stored; it goes on when there is room within its bound, and ends resumable when there is none.
+ * The disk of the service, or of its MongoDB, is full in the middle of a run: the run stands still and nothing goes out
+ * that is not stored; it goes on when there is room within its bound, and ends resumable when there is none.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { CodeRunStatus } from '../../gen/openbot/codemode/v1/code_run_pb.js';
 import { completed, play, resume, start } from '../edges/core.ts';
 import { growthOf } from '../support/disk.ts';
+import { mongoAvailable, startLocalMongo, type TestMongo } from '../support/mongo.ts';
 import { type EmbeddedProcess, startEmbeddedProcess } from './embedded.ts';
 import { until } from './proc.ts';
 
@@ -14,11 +15,19 @@ const one = await apps.notes.read_note({ n: 1 });
 return [one, await apps.notes.read_note({ n: 2 })];`;
 
 let embedded: EmbeddedProcess;
-beforeEach(async () => {
-  embedded = await startEmbeddedProcess({ CODE_RUN_LOG_LEVEL: 'warn' });
-});
+let mongo: TestMongo | undefined;
+/** Whose disk it is. */
+let pid: number;
+
+async function begin(environment: Record<string, string> = {}): Promise<void> {
+  embedded = await startEmbeddedProcess({ CODE_RUN_LOG_LEVEL: 'warn', ...environment });
+  pid = mongo?.server?.pid ?? embedded.service.pid;
+}
+
 afterEach(async () => {
   await embedded.stop();
+  await mongo?.stop();
+  mongo = undefined;
 });
 
 async function readiness() {
@@ -35,7 +44,7 @@ function playOntoFullDisk() {
   const played = play(embedded.core, start(code, { session: 's' }), ({ index }) => {
     calls.push(index);
     if (index === 0) {
-      growthOf(embedded.service.pid, '4096');
+      growthOf(pid, '4096');
       full();
     }
     return completed(index);
@@ -44,7 +53,9 @@ function playOntoFullDisk() {
   return { calls, isFull, played };
 }
 
-test('a run goes on when there is room again, and nothing went out that was not stored', async () => {
+const goesOn = 'a run goes on when there is room again, and nothing went out that was not stored';
+
+async function expectGoesOn(): Promise<void> {
   const { calls, isFull, played } = playOntoFullDisk();
   await isFull;
   await until(async () => !(await readiness()).store);
@@ -54,7 +65,7 @@ test('a run goes on when there is room again, and nothing went out that was not 
   expect(calls).toEqual([0]);
   const [{ id = '', journalLength }] = await stored();
   expect(journalLength).toBe(1);
-  growthOf(embedded.service.pid, 'unlimited');
+  growthOf(pid, 'unlimited');
   const { last } = await played;
   expect(last).toMatchObject({
     case: 'finished',
@@ -62,16 +73,30 @@ test('a run goes on when there is room again, and nothing went out that was not 
   });
   expect(calls).toEqual([0, 1]);
   await until(async () => (await readiness()).store);
+}
+
+test(goesOn, async () => {
+  await begin();
+  await expectGoesOn();
 }, 60_000);
 
+describe.runIf(mongoAvailable('a full disk of MongoDB under a run'))('on MongoDB', () => {
+  test(goesOn, async () => {
+    mongo = await startLocalMongo();
+    await begin({ CODE_RUN_STORE: mongo.url });
+    await expectGoesOn();
+  }, 60_000);
+});
+
 test('a run ends resumable when there is no room within its bound', async () => {
+  await begin();
   const { calls, played } = playOntoFullDisk();
   await expect(played).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringMatching(/^The store cannot be reached\. Code run \S+ is Running: resume it\.$/),
   });
   expect(calls).toEqual([0]);
-  growthOf(embedded.service.pid, 'unlimited');
+  growthOf(pid, 'unlimited');
   const [{ id = '' }] = await stored();
   const again: [number, boolean][] = [];
   const resumed = async () =>

@@ -191,17 +191,31 @@ describe.runIf(available('faults of MongoDB', lack))('store on MongoDB', () => {
     await expect(patient.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
   });
 
-  test('on a full disk of the server a write fails, is not there, and goes on when there is room', async () => {
+  test('on a full disk of the server a write fails, is not there, reads go on, and it is up again when there is room', async () => {
+    const states: string[] = [];
+    const patience = { ...patienceDefault, probeMs: 60_000 };
+    const patient = new PatientStore(
+      () => store,
+      patience,
+      (state) => states.push(state),
+    );
     const writer = await started();
     const run = newRun();
     growthOf(server.pid, '1000');
     await expect(store.append(writer, 1, [settled(0)], 0, t0)).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.finish(writer, completed, attempt(), t0)).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.create(run, claimBy('a'))).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(await store.journal(writer.runId)).toStrictEqual([called(0)]);
+    await expect(patient.create(run, claimBy('a'))).rejects.toThrow('MongoDB: ');
+    await expect(patient.create(run, claimBy('a'))).rejects.toThrow('the store is away');
+    await expect(patient.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await patient.journal(writer.runId)).toStrictEqual([called(0)]);
+    expect(states).toStrictEqual(['read-only']);
     expect(await store.get(writer.runId)).toMatchObject({ status: 'Running', journalLength: 1 });
     expect(await store.get(run.id)).toBeUndefined();
     growthOf(server.pid, 'unlimited');
+    await patient.ping();
+    await patient.ping();
+    expect(states).toStrictEqual(['read-only', 'up']);
     await store.append(writer, 1, [settled(0)], 0, t0);
     await store.finish(writer, completed, attempt(), t0);
     expect((await store.create(run, claimBy('a'))).created).toBe(true);

@@ -13,6 +13,8 @@ export type RunDocument = Omit<RunRow, 'id'> & { readonly _id: string };
 export type BatchDocument = Omit<BatchRow, 'runId' | 'slot'> & { readonly _id: string };
 export type ChunkDocument = Pick<ChunkRow, 'atMs' | 'body'> & { readonly _id: string };
 export type SettingsDocument = PlatformSettings & { readonly _id: string };
+/** Beside the settings: what is written to see whether the server takes writes. */
+export type ProbeDocument = { readonly _id: string; readonly nonce: string };
 
 const slotDigits = 8;
 const indexDigits = 6;

@@ -3,7 +3,7 @@
  * start there is a third kind: what the server, or this host, will refuse each time.
  */
 import { MongoAPIError, MongoError, MongoServerError } from 'mongodb';
-import { StoreUnavailable, StoreUnusable } from '../contract.ts';
+import { StoreReadOnly, StoreUnavailable, StoreUnusable } from '../contract.ts';
 
 const duplicateKey = 11_000;
 
@@ -26,6 +26,14 @@ export function unavailable(error: unknown): unknown {
     return new StoreUnavailable(`MongoDB: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+/** Of a write: a server that answers and refuses it can be read, but for a duplicate, which says nothing of it. */
+export function readOnly(error: unknown): unknown {
+  if (!(error instanceof StoreUnavailable)) return error;
+  const { cause, message } = error;
+  const refused = cause instanceof MongoServerError && !isDuplicate(cause);
+  return refused ? new StoreReadOnly(message, { cause }) : error;
 }
 
 /** Why the store did not open. A server that cannot be reached is away; one that refuses us stays so. */

@@ -10,7 +10,13 @@
 import { type Collection, type Db, type MongoClient, MongoServerError } from 'mongodb';
 import { StoreUnavailable } from '../contract.ts';
 import { hostsOf, mongoClient } from './client.ts';
-import type { BatchDocument, ChunkDocument, RunDocument, SettingsDocument } from './documents.ts';
+import type {
+  BatchDocument,
+  ChunkDocument,
+  ProbeDocument,
+  RunDocument,
+  SettingsDocument,
+} from './documents.ts';
 import { unavailable } from './failures.ts';
 
 export interface Silence {
@@ -30,6 +36,7 @@ export interface Collections {
   readonly journal: Collection<BatchDocument>;
   readonly chunks: Collection<ChunkDocument>;
   readonly settings: Collection<SettingsDocument>;
+  readonly probes: Collection<ProbeDocument>;
 }
 
 export class MongoLink {
@@ -96,5 +103,6 @@ function collectionsOf(url: string): Collections {
     journal: database.collection('code_run_journal'),
     chunks: database.collection('code_run_chunks'),
     settings: database.collection('platform_settings'),
+    probes: database.collection('platform_settings'),
   };
 }

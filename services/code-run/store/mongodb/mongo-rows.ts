@@ -5,9 +5,10 @@
  * What is asked of the server is what MongoDB promises for one document: an insert under an id that is taken
  * fails, and an update matches and changes in one step.
  */
+import { randomUUID } from 'node:crypto';
 import { type Filter, MongoServerError } from 'mongodb';
 import { limits } from '../../../shared/limits.ts';
-import type { PlatformSettings } from '../contract.ts';
+import { type PlatformSettings, StoreReadOnly } from '../contract.ts';
 import type {
   BatchHead,
   BatchRow,
@@ -34,10 +35,11 @@ import {
   runDocument,
   runRow,
 } from './documents.ts';
-import { isDuplicate, notOpened } from './failures.ts';
+import { isDuplicate, notOpened, readOnly } from './failures.ts';
 import { type Collections, MongoLink, type Silence, silenceDefault } from './link.ts';
 
 const settingsId = 'code-mode';
+const probeId = 'probe';
 const held: RowStatus[] = ['Running', 'Released'];
 const ended: RowStatus[] = ['Completed', 'Failed', 'Cancelled', 'Deleted'];
 /** One insert command stays below the 48 MB that a server takes. */
@@ -49,6 +51,8 @@ const local = { readConcern: { level: 'local' } } as const;
 
 export class MongoRows implements RowStore {
   readonly #link: MongoLink;
+  /** Whether the server took the last write that it answered: one whose disk is full still reads. */
+  #writable = true;
 
   private constructor(link: MongoLink) {
     this.#link = link;
@@ -97,7 +101,7 @@ export class MongoRows implements RowStore {
   }
 
   async changeRun(id: string, expected: RunRowExpectation, change: RunRowChange): Promise<boolean> {
-    const { matchedCount } = await this.#link.use(({ runs }) =>
+    const { matchedCount } = await this.#write(({ runs }) =>
       runs.updateOne({ _id: id, ...expected }, { $set: change }),
     );
     return matchedCount === 1;
@@ -136,7 +140,7 @@ export class MongoRows implements RowStore {
   async insertChunks(rows: readonly ChunkRow[]): Promise<void> {
     for (let at = 0; at < rows.length; at += chunksAtOnce) {
       const documents = rows.slice(at, at + chunksAtOnce).map(chunkDocument);
-      await this.#link.use(({ chunks }) => chunks.insertMany(documents));
+      await this.#write(({ chunks }) => chunks.insertMany(documents));
     }
   }
 
@@ -187,17 +191,17 @@ export class MongoRows implements RowStore {
 
   async removeContent(runId: string, places: 'go' | 'stay'): Promise<void> {
     const all = { _id: idsUnder(runId) };
-    await this.#link.use(({ chunks }) => chunks.deleteMany(all));
+    await this.#write(({ chunks }) => chunks.deleteMany(all));
     if (places === 'go') {
-      await this.#link.use(({ journal }) => journal.deleteMany(all));
+      await this.#write(({ journal }) => journal.deleteMany(all));
     } else {
       const fence = { kind: 'fence', body: nothing } as const;
-      await this.#link.use(({ journal }) => journal.updateMany(all, { $set: fence }));
+      await this.#write(({ journal }) => journal.updateMany(all, { $set: fence }));
     }
   }
 
   async removeRun(id: string): Promise<void> {
-    await this.#link.use(({ runs }) => runs.deleteOne({ _id: id }));
+    await this.#write(({ runs }) => runs.deleteOne({ _id: id }));
   }
 
   async removeOrphans(beforeMs: number): Promise<void> {
@@ -219,7 +223,7 @@ export class MongoRows implements RowStore {
       const owners = [...new Set(old.map(({ _id }) => _id.slice(0, _id.indexOf('/'))))];
       const known = new Set(await this.#ids({ _id: { $in: owners } }, owners.length));
       for (const owner of owners.filter((each) => !known.has(each))) {
-        await this.#link.use(({ chunks }) =>
+        await this.#write(({ chunks }) =>
           chunks.deleteMany({ _id: idsUnder(owner), atMs: { $lt: beforeMs } }),
         );
       }
@@ -240,24 +244,41 @@ export class MongoRows implements RowStore {
       return this.#insert(({ settings }) => settings.insertOne({ _id: settingsId, ...next }));
     }
     const expected = { _id: settingsId, version: next.version - 1 };
-    const { matchedCount } = await this.#link.use(({ settings }) =>
+    const { matchedCount } = await this.#write(({ settings }) =>
       settings.updateOne(expected, { $set: next }),
     );
     return matchedCount === 1;
   }
 
+  /** Where writes fail, one tells whether they still do: it has to change something, or the server writes nothing. */
   async ping(): Promise<void> {
     await this.#link.use(({ database }) => database.command({ ping: 1 }));
+    if (!this.#writable) {
+      const probe = { $set: { nonce: randomUUID() } };
+      await this.#write(({ probes }) => probes.updateOne({ _id: probeId }, probe, { upsert: true }));
+    }
   }
 
   async close(): Promise<void> {
     await this.#link.close();
   }
 
+  async #write<T>(write: (collections: Collections) => Promise<T>): Promise<T> {
+    try {
+      const done = await this.#link.use(write);
+      this.#writable = true;
+      return done;
+    } catch (error) {
+      const sorted = readOnly(error);
+      this.#writable &&= !(sorted instanceof StoreReadOnly);
+      throw sorted;
+    }
+  }
+
   /** False: there is one already. */
   async #insert(insert: (collections: Collections) => Promise<unknown>): Promise<boolean> {
     try {
-      await this.#link.use(insert);
+      await this.#write(insert);
       return true;
     } catch (error) {
       const { cause } = error as Error;
