@@ -140,8 +140,59 @@ describe('a rejection', () => {
   it('of a call that nothing awaits becomes a warning', async () => {
     const { logs } = await run('apps.mail.send({}); return 1', { outcomes: [denied('no')] });
     expect(logs).toEqual([
-      'warn A promise was rejected while nothing handled it: AppCallDenied: no (program:1:11). Await it, or catch its error.',
+      'warn A promise was rejected while nothing handled it: AppCallDenied: no (mail.send) (program:1:11). Await it, or catch its error.',
     ]);
+  });
+
+  it.each([
+    ['call', 'apps.mail.send({});', /: AppCallFailed: gone \(mail\.send: ToolError\) \(program:1:11\)\. /],
+    [
+      'call in a function',
+      'const f = async () => { await apps.mail.send({}) }; f();',
+      /: AppCallFailed: gone \(mail\.send: ToolError\) \(program:1:41\)\. /,
+    ],
+    [
+      'call whose error the program has shown',
+      'apps.mail.send({}).catch((e) => { e.stack; throw e });',
+      /: AppCallFailed: gone \(mail\.send: ToolError\) \(program:1:11\)\. /,
+    ],
+    [
+      'handler that throws another error',
+      'apps.mail.send({}).catch(() => { throw Object.assign(new Error("mine"), { name: "Mine" }) });',
+      /: Mine: mine \(program:1:\d+\)\. /,
+    ],
+    [
+      'handler that throws an error about it',
+      'apps.mail.send({}).catch((cause) => { throw new Error("lost", { cause }) });',
+      / \(program:1:45\): Error: lost\ncause: AppCallFailed: gone\n/,
+    ],
+    [
+      'group of calls',
+      'Promise.any([apps.mail.send({})]);',
+      /: AggregateError: All promises were rejected\n- AppCallFailed: gone\n/,
+    ],
+  ])('of a failed %s is told in full', async (_, program, told) => {
+    const { logs } = await run(`${program} return 1`, { outcomes: [failed('ToolError', 'gone')] });
+    expect(logs).toEqual([expect.stringMatching(told)]);
+  });
+
+  it('of each of several calls that fail alike names its own', async () => {
+    const program = 'for (const of of [apps.mail.send, apps.notes.list_notes]) of({}); return 1';
+    const { logs } = await run(program, { outcomes: [denied('no'), denied('no')] });
+    expect(logs.map((line) => /AppCallDenied: no \(([\w.]+)\)/.exec(line)?.[1])).toEqual([
+      'mail.send',
+      'notes.list_notes',
+    ]);
+  });
+
+  it('whose error shows itself in hostile ways is told as far as it can be', async () => {
+    const hostile = (body: string) =>
+      `class Odd extends Error { ${body} }; Promise.reject(new Odd("x")); return 1`;
+    for (const body of ['get name() { throw 1 }', 'get message() { throw 1 }', 'get cause() { throw 1 }']) {
+      const { logs, ending } = await run(hostile(body));
+      expect(logs).toHaveLength(1);
+      expect(ending).toEqual({ tag: 'returned', json: '1' });
+    }
   });
 
   it('of each call that could not go out becomes a warning', async () => {

@@ -62,7 +62,8 @@ export class ChildProgram {
   }
 }
 
-function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
+/** What the processes that run programs are started with. */
+export function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
   return [
     '--no-warnings',
     // One thread: a fork takes no other along, and a lock covers no other.

@@ -18,12 +18,13 @@ import { installFunctionText, setProgramText } from './function-text.ts';
 import { installHelpers } from './helpers.ts';
 import { lossInResult, resultToJson } from './json.ts';
 import { closeLog, level, openLog, writeLog } from './log.ts';
-import { indexOf, jsonParse, match, slice, whenSettled } from './primordials.ts';
+import { indexOf, jsonParse, whenSettled } from './primordials.ts';
 import { compile, countLines, describeSyntaxError, type Program, returnPosition } from './program.ts';
 import { installRandom, seedRandom } from './random.ts';
+import { describeRejection } from './rejection.ts';
 import { removeBuiltIns } from './removed.ts';
 import { lockStacks, setProgram } from './stack.ts';
-import { cut, utf8Bytes } from './text.ts';
+import { utf8Bytes } from './text.ts';
 
 /** What `rest` emits, once every call has settled. */
 type End = readonly [kind: number, a: number, b: string, c: string, d: string];
@@ -125,14 +126,7 @@ export function create(emit: Emit): RealmApi {
   }
 
   function unhandled(text: string): void {
-    const found = match(/\n {4}at (?:[^\n]*\()?program:(\d+:\d+)/, text);
-    const where = found === undefined ? '' : ` (program:${found[1]})`;
-    const traceAt = indexOf(text, '\n    at ');
-    const what = traceAt === -1 ? text : slice(text, 0, traceAt);
-    writeLog(
-      level.warn,
-      `A promise was rejected while nothing handled it: ${cut(what, job.messageBytesMax)}${where}. Await it, or catch its error.`,
-    );
+    writeLog(level.warn, describeRejection(text, job.messageBytesMax));
   }
 
   return { __proto__: null, start, settle: settleCall, settleRefused, unhandled, rest } as RealmApi;

@@ -41,6 +41,9 @@ let programLines = 0;
 let probe: object | undefined;
 let probed = '';
 
+/** The error whose trace the engine asked for last. */
+let lastFormatted: object | undefined;
+
 /** First position of each error whose trace was formatted, or that was given one. */
 const positions = new SafeWeakMap<object, string>();
 
@@ -71,6 +74,7 @@ function formatStack(error: object, sites: CallSite[]): string {
     probed = firstPosition(sites);
     return '';
   }
+  lastFormatted = error;
   const given = positions.get(error);
   let text: string;
   try {
@@ -122,6 +126,13 @@ export function positionAsWritten(line: number, column: number): string {
     }
   }
   return `${line}:${column - inserted}`;
+}
+
+/** The error whose trace was formatted last, if it has that position. */
+export function lastFormattedAt(position: string): object | undefined {
+  return lastFormatted !== undefined && (positions.get(lastFormatted) ?? '') === position
+    ? lastFormatted
+    : undefined;
 }
 
 /** Where the program is right now, as seen from a function of the realm: the innermost frame of its own. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll } from 'vitest';
 import { buildRealmText } from '../../../services/sandbox/isolate/realm-text.ts';
+import { flagsOf } from '../../../services/sandbox/pool/child-program.ts';
 import { emitKind, type RealmJob, settleKind } from '../../../services/sandbox/realm/contract.ts';
 import { initialCallLimits, limits } from '../../../services/shared/limits.ts';
 import { type Outcome, type Request, type Transcript, toLine } from './protocol.ts';
@@ -91,7 +92,7 @@ export function useRealm(env: NodeJS.ProcessEnv = { TZ: 'UTC', LANG: 'C' }) {
 
   beforeAll(async () => {
     const realm = await buildRealmText();
-    const flags = ['--jitless', '--stack-size=900', '--no-warnings', '--input-type=module'];
+    const flags = [...flagsOf({ jit: false }), '--input-type=module'];
     const started = spawn(process.execPath, [...flags, '--eval', buildHost()], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env,
