@@ -27,7 +27,7 @@ const calls = (count: number) => Array.from({ length: count }, (_, index) => iss
 const sent = (effects: readonly Effect[]) =>
   effects.filter((effect) => effect.tag === 'Send').map(({ call }) => call.index);
 
-/** Three calls, the outcomes of which were written at once; the program has the first. */
+/** Three calls, the outcomes of which were written and handed out at once. */
 function ahead(): Driven {
   const driven = new Driven();
   driven.feed(begin, step(0, calls(3)), written, lost, report(0), report(1), report(2), retryDue);
@@ -79,18 +79,21 @@ describe('write-ahead', () => {
     expect(tags(driven.feed(written))).toEqual(['Send', 'Deliver']);
   });
 
-  test('delivers one outcome per rest, in the order in which they came, however many were written at once', () => {
+  test('hands out outcomes in the order in which they came, all at once that were written at once', () => {
     const driven = new Driven();
     driven.feed(begin, step(0, calls(3)), written);
     driven.feed(report(2));
     driven.feed(report(0), report(1));
-    expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', index: 2 }]);
+    expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', outcomes: [settled(2)] }]);
     expect(driven.feed(step(1))).toMatchObject([
       { tag: 'Append', length: 4, entries: [settled(0), { ...settled(1), after: 1 }] },
     ]);
-    expect(driven.feed(written)).toMatchObject([{ tag: 'Deliver', index: 0 }]);
-    // It is durable already.
-    expect(driven.feed(step(2))).toMatchObject([{ tag: 'Deliver', index: 1 }]);
+    expect(driven.feed(written)).toMatchObject([
+      { tag: 'Deliver', outcomes: [settled(0), { ...settled(1), after: 1 }] },
+    ]);
+    expect(driven.feed(step(2))).toEqual([]);
+    expect(driven.feed(step(3))).toEqual([]);
+    expect(driven.phase).toBe('Resting');
     expect(driven.machine.journal.map(({ kind, index }) => `${kind} ${index}`)).toEqual([
       'Called 0',
       'Called 1',
@@ -101,17 +104,24 @@ describe('write-ahead', () => {
     ]);
   });
 
-  test('makes calls durable before an outcome that was written ahead is delivered, and says where they belong', () => {
+  test('gathers the calls made between outcomes that were handed out at once, and says where they belong', () => {
     const driven = ahead();
-    expect(driven.feed(step(1, [issued(3)]))).toEqual([
-      { tag: 'Append', length: 6, entries: [{ ...called(3), after: 1 }], logLines: 0 },
+    expect(driven.feed(step(1, [issued(3)]), step(2))).toEqual([]);
+    expect(driven.feed(report(3))).toMatchObject([{ tag: 'Refuse', code: 'NOT_FOUND' }]);
+    expect(driven.feed(step(3, [issued(4)]))).toEqual([
+      { tag: 'Append', length: 6, entries: [{ ...called(3), after: 1 }, called(4)], logLines: 0 },
     ]);
-    expect(driven.feed(written)).toMatchObject([
-      { tag: 'Send', call: { index: 3 } },
-      { tag: 'Deliver', index: 1 },
+    expect(sent(driven.feed(written))).toEqual([3, 4]);
+  });
+
+  test('writes outcomes that came meanwhile with those calls, as seen after all of them', () => {
+    const driven = new Driven();
+    driven.feed(begin, step(0, calls(4)), written, lost, report(0), report(1), retryDue);
+    driven.feed(step(0, calls(4)), written, step(1, [issued(4)]));
+    expect(driven.feed(report(2))).toEqual([]);
+    expect(driven.feed(step(2))).toMatchObject([
+      { tag: 'Append', length: 6, entries: [{ ...called(4), after: 1 }, settled(2)] },
     ]);
-    expect(tags(driven.feed(step(2)))).toEqual(['Deliver']);
-    expect(driven.feed(step(3, [issued(4)]))).toMatchObject([{ entries: [called(4)] }]);
   });
 
   test('writes at once what is there as long as it is not too large, and one that is larger alone', () => {
@@ -269,7 +279,7 @@ describe('waiting', () => {
     driven.feed(begin, step(0, calls(2)), written, report(0, waiting));
     expect(tags(driven.feed(report(0, { tag: 'Denied', message: 'no' })))).toEqual(['Append']);
     expect(driven.feed(written)).toEqual([
-      { tag: 'Deliver', index: 0, outcome: { tag: 'Denied', message: 'no' } },
+      { tag: 'Deliver', outcomes: [settled(0, { tag: 'Denied', message: 'no' })] },
     ]);
   });
 
@@ -299,14 +309,15 @@ describe('resume', () => {
     expect(sent(driven.feed(written))).toEqual([2]);
   });
 
-  test('hands out what was written ahead one at a time, when the calls before are durable', () => {
-    const journal = [called(0), called(1), settled(0), { ...settled(1), after: 0 }];
-    const driven = new Driven({ journal });
-    expect(driven.feed(begin)).toEqual([{ tag: 'Execute', outcomes: [settled(0)] }]);
-    driven.feed(step(0, calls(2)));
-    expect(driven.feed(step(1, [issued(2)]))).toMatchObject([{ entries: [{ ...called(2), after: 1 }] }]);
-    expect(tags(driven.feed(written))).toEqual(['Send', 'Deliver']);
-    expect(driven.feed(step(2, [issued(3)]))).toMatchObject([{ entries: [called(3)] }]);
+  test('hands out what was written ahead as well, and takes the calls made there for new', () => {
+    const ahead = { ...settled(1), after: 0 };
+    const driven = new Driven({ journal: [called(0), called(1), settled(0), ahead] });
+    expect(driven.feed(begin)).toEqual([{ tag: 'Execute', outcomes: [settled(0), ahead] }]);
+    expect(driven.feed(step(0, calls(2)), step(1, [issued(2)]))).toEqual([]);
+    expect(driven.feed(step(2, [issued(3)]))).toMatchObject([
+      { tag: 'Append', entries: [{ ...called(2), after: 1 }, called(3)] },
+    ]);
+    expect(sent(driven.feed(written))).toEqual([2, 3]);
   });
 
   test('knows the place of calls that were written behind a later outcome', () => {
@@ -346,7 +357,7 @@ describe('resume', () => {
     );
     driven.feed(step(0, calls(2)));
     expect(driven.feed(step(1))).toEqual([{ tag: 'Append', length: 3, entries: [settled(0)], logLines: 0 }]);
-    expect(driven.feed(written)).toEqual([{ tag: 'Deliver', index: 0, outcome: done(0) }]);
+    expect(driven.feed(written)).toEqual([{ tag: 'Deliver', outcomes: [settled(0)] }]);
   });
 
   test('fails at the first call that differs, and sends nothing', () => {
@@ -490,6 +501,13 @@ describe('a sandbox that breaks its protocol', () => {
     ],
     ['an outcome that was not delivered', [step(1)]],
     ['a step at rest', [step(0, [issued(0)]), written, step(0, [issued(1)])]],
+    [
+      'a step at a rest that it left for no outcome',
+      [step(0, calls(3)), written, lost, report(0), report(1), retryDue, step(0, calls(3)), written].concat(
+        step(1),
+        step(1, [issued(3)]),
+      ),
+    ],
     ['a return with calls outstanding', [step(0, [issued(0)]), written, ended('Returned')]],
     ['a log line out of order', [step(0, [], { logs: [{ index: 1, level: 'info', text: '' }] })]],
     [

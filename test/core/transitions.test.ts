@@ -182,7 +182,7 @@ describe('what follows a journal write', () => {
     expect(driven.feed(report(0, done('a')))).toMatchObject([
       { tag: 'Append', length: 1, entries: [{ kind: 'Settled', index: 0 }] },
     ]);
-    expect(driven.feed(written)).toEqual([{ tag: 'Deliver', index: 0, outcome: done('a') }]);
+    expect(driven.feed(written)).toEqual([{ tag: 'Deliver', outcomes: [settled(0, done('a'))] }]);
     expect(driven.phase).toBe('Running');
   });
 

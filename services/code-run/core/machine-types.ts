@@ -3,16 +3,7 @@
  */
 import type { ProgramEnd } from './end.ts';
 import type { SettledEntry } from './ledger.ts';
-import type {
-  Binding,
-  JournalEntry,
-  LogLine,
-  Outcome,
-  RunLimits,
-  RunResult,
-  Source,
-  WaitingCall,
-} from './model.ts';
+import type { Binding, JournalEntry, LogLine, RunLimits, RunResult, Source, WaitingCall } from './model.ts';
 import type { RefusalCode, ReportedOutcome } from './outcome.ts';
 import type { Replay, Step } from './replay.ts';
 
@@ -77,7 +68,8 @@ export type MachineEvent =
 export type Effect =
   /** Start a sandbox, and deliver these outcomes to it in this order. */
   | { readonly tag: 'Execute'; readonly outcomes: readonly SettledEntry[] }
-  | { readonly tag: 'Deliver'; readonly index: number; readonly outcome: Outcome }
+  /** Deliver these as well, one per rest. */
+  | { readonly tag: 'Deliver'; readonly outcomes: readonly SettledEntry[] }
   | { readonly tag: 'Kill' }
   | { readonly tag: 'RetryLater'; readonly tries: number }
   /** One write at a time; answered by Written or WriteFailed. No entries: only see whether the lease holds. */
@@ -111,9 +103,9 @@ export type AfterWrite =
 
 export type Phase =
   | { readonly tag: 'New' }
-  /** The program runs and has not come to the first open rest of the journal. */
+  /** The program runs and has not come to rest with every outcome of the journal. */
   | { readonly tag: 'Replaying'; readonly replay: Replay }
-  /** The program runs past the first open rest. */
+  /** The program runs past the journal, with new outcomes. */
   | { readonly tag: 'Running'; readonly replay: Replay }
   /** The program is at rest, and nothing is there to write. */
   | { readonly tag: 'Resting'; readonly replay: Replay }

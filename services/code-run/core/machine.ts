@@ -2,9 +2,9 @@
  * The run machine: one attempt of one run. Events in, effects out; no clock, no chance, no promise.
  *
  * M1  No call is sent and no outcome delivered before it is durable (write-ahead).
- * M2  An outcome is delivered only at rest, one per rest, and only after the calls of that rest are durable.
- *     All outcomes that are there are written at once, ahead of the program: the journal says in which order it
- *     sees them, and of each call and outcome how far the program was.
+ * M2  An outcome is delivered only at rest, one per rest. All outcomes that are there are written at once, ahead of the
+ *     program, and handed out at once: the journal says in which order it sees them, and of each call and outcome how
+ *     far the program was. The calls that it makes on its way are written when it is at rest with all of them.
  * M3  Calls go out only in answer to a write that held the lease (an append without entries asks for just
  *     that), so none goes out after a cancel that is known to the store.
  * M4  One write is under way at a time.
@@ -174,7 +174,7 @@ export class Machine {
   #execute(): Phase {
     this.#log.restart();
     const replay = new Replay(this.#ledger, this.#bindings, this.#job.limits);
-    this.#effects.push({ tag: 'Execute', outcomes: replay.outcomes });
+    this.#effects.push({ tag: 'Execute', outcomes: replay.handOut() });
     return { tag: 'Replaying', replay };
   }
 
@@ -204,7 +204,7 @@ export class Machine {
     const reproducible = end.reason !== 'Timeout' && end.reason !== 'Memory' && end.reason !== 'Violation';
     const divergence = reproducible ? replay?.end(endText(end)) : undefined;
     if (divergence !== undefined) return this.#diverged(divergence);
-    const outstanding = this.#ledger.unsettledCount > 0 || (replay?.fresh.length ?? 0) > 0;
+    const outstanding = this.#ledger.unsettledCount > 0 || (replay?.hasFresh ?? false);
     if (end.reason === 'Returned' && outstanding) {
       return this.#breach('the program returned with calls outstanding');
     }
@@ -274,9 +274,12 @@ export class Machine {
 
   /** The program is at rest, with every outcome that it was handed. */
   #atRest(replay: Replay): Phase {
-    if (replay.fresh.length > 0 || this.#ledger.hasSendable) return this.#append(replay);
-    const ahead = replay.handOut();
-    if (ahead !== undefined) return this.#deliver(replay, ahead);
+    if (replay.hasFresh || this.#ledger.hasSendable) return this.#append(replay);
+    const outcomes = replay.handOut();
+    if (outcomes.length > 0) {
+      this.#effects.push({ tag: 'Deliver', outcomes });
+      return { tag: 'Running', replay };
+    }
     if (this.#inbox.length > 0) return this.#append(replay);
     if (this.#ledger.onlyWaits) return this.#suspend();
     if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) {
@@ -291,12 +294,12 @@ export class Machine {
     const rest = replay.delivered;
     let outcomes = this.#ledger.settled.length;
     /** What an entry says of the rest at which it is written, where its place does not (model.ts). */
-    const written = () => (rest === outcomes ? { atMs } : { after: rest, atMs });
+    const written = (at: number) => (at === outcomes ? { atMs } : { after: at, atMs });
     const entries: JournalEntry[] = replay
       .takeFresh()
-      .map((call) => calledEntry(call, this.#sourceOf(call.binding), written()));
+      .map((fresh) => calledEntry(fresh.call, this.#sourceOf(fresh.call.binding), written(fresh.rest)));
     for (const pending of this.#takeInbox()) {
-      entries.push(settledEntry(pending, written()));
+      entries.push(settledEntry(pending, written(rest)));
       outcomes += 1;
     }
     const { length } = this.#ledger.entries;
@@ -331,11 +334,6 @@ export class Machine {
       default:
         return unreachable(after);
     }
-  }
-
-  #deliver(replay: Replay, { index, outcome }: SettledEntry): Phase {
-    this.#effects.push({ tag: 'Deliver', index, outcome });
-    return { tag: 'Running', replay };
   }
 
   #send(): void {

@@ -102,8 +102,9 @@ export interface IssuedCall {
 /** When an entry was written. */
 interface Written {
   /**
-   * Outcomes that the program had got by then. Absent: all that stand before the entry in the journal. It differs
-   * where several outcomes were written at once: those after the first are ahead of the program.
+   * Outcomes that the program had got when it made this call, or when this outcome was written. Absent: all that stand
+   * before the entry in the journal. It differs where several outcomes were written at once: those after the first are
+   * ahead of the program, and calls that it made between them are written behind them.
    */
   readonly after?: number;
   readonly atMs: number;

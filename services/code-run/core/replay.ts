@@ -8,7 +8,9 @@
  *     never recorded.
  * R3  What does not fit is found at the first call or rest that differs, before anything later is looked at.
  * R4  What the sandbox says is not trusted: counts that cannot be are a breach, not a mismatch.
- * R5  Past the first open rest outcomes are handed out one at a time, when the calls before are durable.
+ * R5  Every outcome that is durable is handed out at once: the sandbox delivers one per rest. The program is done with
+ *     them when it has come to rest with all; until then its fresh calls gather, each with the rest that it was made at.
+ * R6  Each rest is one step, or pieces of it with the last at rest: another needs another outcome.
  */
 import { utf8Bytes } from '../../shared/text.ts';
 import { issuedBreach } from './issued.ts';
@@ -24,6 +26,13 @@ export interface Step {
   readonly atRest: boolean;
 }
 
+/** A call beyond the journal. */
+export interface FreshCall {
+  readonly call: IssuedCall;
+  /** The rest that the program came to with it. */
+  readonly rest: number;
+}
+
 export type Checked =
   /** It fits so far; `usedUp` says that the program is at rest with every outcome that was handed out. */
   | { readonly tag: 'Fits'; readonly usedUp: boolean }
@@ -31,25 +40,22 @@ export type Checked =
   | { readonly tag: 'Breach'; readonly detail: string };
 
 export class Replay {
-  /** What is handed to the sandbox at once, from the top. */
-  readonly outcomes: readonly SettledEntry[];
   readonly #ledger: Ledger;
   readonly #bindings: ReadonlyMap<string, Binding>;
   readonly #limits: RunLimits;
-  #fresh: IssuedCall[] = [];
+  #fresh: FreshCall[] = [];
   #freshBytes = 0;
-  #handedOut: number;
+  #handedOut = 0;
   #delivered = 0;
   /** Recorded calls of this rest that the program has made. */
   #made = 0;
   #nextIndex = 0;
+  #atRest = false;
 
   constructor(ledger: Ledger, bindings: ReadonlyMap<string, Binding>, limits: RunLimits) {
     this.#ledger = ledger;
     this.#bindings = bindings;
     this.#limits = limits;
-    this.outcomes = ledger.settled.slice(0, ledger.openRest);
-    this.#handedOut = this.outcomes.length;
   }
 
   /** Outcomes that the program is known to have got. */
@@ -57,9 +63,8 @@ export class Replay {
     return this.#delivered;
   }
 
-  /** Calls beyond the journal, of the step that is under way or was the last. */
-  get fresh(): readonly IssuedCall[] {
-    return this.#fresh;
+  get hasFresh(): boolean {
+    return this.#fresh.length > 0;
   }
 
   /** Size of the arguments of the fresh calls, in UTF-8 bytes. */
@@ -68,21 +73,19 @@ export class Replay {
   }
 
   /** Gives the fresh calls to be recorded, and takes them for recorded. */
-  takeFresh(): readonly IssuedCall[] {
+  takeFresh(): readonly FreshCall[] {
     const fresh = this.#fresh;
-    this.#made += fresh.length;
+    this.#made += fresh.filter(({ rest }) => rest === this.#delivered).length;
     this.#fresh = [];
     this.#freshBytes = 0;
     return fresh;
   }
 
-  /** The next durable outcome for a program at rest that has got all before; undefined: there is none. */
-  handOut(): SettledEntry | undefined {
-    const next = this.#ledger.settled[this.#handedOut];
-    if (next === undefined) return undefined;
-    this.#handedOut += 1;
-    this.#nextRest();
-    return next;
+  /** The durable outcomes that were not handed out yet, in the order in which the program gets them. */
+  handOut(): readonly SettledEntry[] {
+    const outcomes = this.#ledger.settled.slice(this.#handedOut);
+    this.#handedOut += outcomes.length;
+    return outcomes;
   }
 
   step(step: Step): Checked {
@@ -92,6 +95,7 @@ export class Replay {
       const checked = this.#checkCall(call);
       if (checked !== undefined) return checked;
     }
+    this.#atRest = step.atRest;
     if (!step.atRest) return { tag: 'Fits', usedUp: false };
     const missing = this.#recordedCall();
     if (missing !== undefined) return diverges({ tag: 'Missing', recorded: missing, ended: undefined });
@@ -108,17 +112,16 @@ export class Replay {
     if (delivered < this.#delivered || delivered > this.#handedOut) {
       return { tag: 'Breach', detail: `a step after ${delivered} outcomes, ${this.#delivered} were due` };
     }
+    if (this.#atRest && delivered === this.#delivered) {
+      return { tag: 'Breach', detail: 'a step while the program was at rest' };
+    }
     while (this.#delivered < delivered) {
       const missing = this.#recordedCall();
       if (missing !== undefined) return diverges({ tag: 'Missing', recorded: missing, ended: undefined });
-      this.#nextRest();
+      this.#delivered += 1;
+      this.#made = 0;
     }
     return undefined;
-  }
-
-  #nextRest(): void {
-    this.#delivered += 1;
-    this.#made = 0;
   }
 
   #checkCall(call: IssuedCall): Checked | undefined {
@@ -140,7 +143,7 @@ export class Replay {
   #freshCall(call: IssuedCall): Checked | undefined {
     const breach = issuedBreach(call, this.#bindings, this.#limits);
     if (breach !== undefined) return { tag: 'Breach', detail: breach };
-    this.#fresh.push(call);
+    this.#fresh.push({ call, rest: this.#delivered });
     this.#freshBytes += utf8Bytes(call.argumentsJson);
     return undefined;
   }

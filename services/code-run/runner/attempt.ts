@@ -182,7 +182,7 @@ export class Attempt {
         this.#execute(effect.outcomes);
         break;
       case 'Deliver':
-        this.#session?.deliver([effect]);
+        this.#session?.deliver(effect.outcomes);
         break;
       case 'Kill':
         this.#kill();
