@@ -3,7 +3,7 @@ import { parseAddress, parseTarget } from '../shared/address.ts';
 import { identityProblems, identityTable } from '../shared/auth/identity-config.ts';
 import { integer, oneOf, optionalText, text, type Values } from '../shared/config.ts';
 import { ConfigReader, type Sources } from '../shared/config-reader.ts';
-import { type CallLimits, callRanges, limits } from '../shared/limits.ts';
+import { type CallLimits, callRanges, heldBytesRange, limits } from '../shared/limits.ts';
 import { checkSecureUrl } from '../shared/secure-url.ts';
 import { exceedsUtf8 } from '../shared/text.ts';
 import {
@@ -155,6 +155,11 @@ export const codeRunTable = {
     'Result of one call, as JSON.',
     'bytes',
   ),
+  heldBytesMax: integer('CODE_RUN_HELD_BYTES_MAX', {
+    what: 'Arguments and results that all attempts of this instance hold together. Past it the largest is given up.',
+    unit: 'bytes',
+    ...heldBytesRange,
+  }),
   logLevel: oneOf('CODE_RUN_LOG_LEVEL', {
     what: 'What is logged: this and what is worse.',
     values: ['debug', 'info', 'warn', 'error', 'silent'],

@@ -58,6 +58,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
     ...runnerDefaults,
     instance: config.instance ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     abandonedAfterMs: config.abandonedAfterMs,
+    heldBytesMax: config.heldBytesMax,
     sweepMs: Math.min(runnerDefaults.sweepMs, config.abandonedAfterMs),
   };
   const runner = new Runner({
@@ -78,6 +79,7 @@ export async function createContext(config: CodeRunConfig, log: Log): Promise<Co
   const identity = identityOf(config, clients, log.child({ component: 'identity' }));
   const authenticator = createAuthenticator(identity);
   const metrics = new Metrics();
+  metrics.watchHeldBytes(runner);
   const deps: CodeRunDeps = {
     metrics,
     runner,

@@ -104,6 +104,24 @@ export class Metrics {
     }
   }
 
+  /** It is asked whenever metrics are. */
+  watchHeldBytes(runner: { readonly heldBytes: number; readonly heldBytesMax: number }): void {
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'code_mode_held_bytes',
+      help: 'Arguments and results that attempts of this instance hold.',
+      registers,
+      collect() {
+        this.set(runner.heldBytes);
+      },
+    });
+    new Gauge({
+      name: 'code_mode_held_bytes_max',
+      help: 'How much they may hold before the largest is given up.',
+      registers,
+    }).set(runner.heldBytesMax);
+  }
+
   part(part: 'store' | 'sandbox' | 'lock', up: boolean): void {
     this.#up.set({ part }, up ? 1 : 0);
   }

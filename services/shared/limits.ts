@@ -26,6 +26,9 @@ export const callRanges = {
   resultBytesMax: { min: KiB, max: 32 * MiB, initial: 32 * MiB },
 } as const;
 
+/** Arguments and results that the attempts of one instance of CodeRunService may hold together, in bytes. */
+export const heldBytesRange = { min: 256 * MiB, max: 64 * 1024 * MiB, initial: 512 * MiB } as const;
+
 /** What the sandbox enforces of them. */
 export type SandboxCallLimits = Omit<CallLimits, 'callsInFlightMax'>;
 
@@ -140,6 +143,8 @@ export const limits = {
   resultBytesMax: 32 * MiB,
   /** Arguments and results of one run together: a replay holds them all. */
   runBytesMax: 256 * MiB,
+  /** Journals that one instance reads at once to resume their runs. */
+  journalReadsMax: 2,
   /** One log line; a longer one is cut and marked. */
   logLineBytesMax: 64 * KiB,
   /** A binding's name, "connection.capability": the longest that raw names within their limits become. */
@@ -304,3 +309,4 @@ assert(
   limits.runBytesMax >= callRanges.argumentsBytesMax.max + callRanges.resultBytesMax.max,
   'a run holds at least one call',
 );
+assert(heldBytesRange.min >= limits.runBytesMax, 'an instance can hold any one run');

@@ -101,6 +101,28 @@ test('metrics count what happens, and say nothing of who or what', async () => {
   }
 });
 
+test('metrics say how much runs hold, while they run, and how much they may', async () => {
+  const services = await startServices({ CODE_RUN_HELD_BYTES_MAX: '300000000' });
+  try {
+    await services.enable();
+    const held = async () => {
+      const text = await (await fetch(`${services.httpUrl}/metrics`)).text();
+      return text.split('\n').filter((line) => line.startsWith('code_mode_held_bytes'));
+    };
+    let during: readonly string[] = [];
+    const answer = async () => {
+      during = await held();
+      return completed(1);
+    };
+    const played = await play(services.core, start('return await apps.notes.send({ n: 12 })'), answer);
+    expect(played.last.case).toBe('finished');
+    expect(during).toEqual(['code_mode_held_bytes 8', 'code_mode_held_bytes_max 300000000']);
+    expect((await held())[0]).toBe('code_mode_held_bytes 0');
+  } finally {
+    await services.stop();
+  }
+});
+
 test('every instance follows a change of the settings within a second, with one look for many starts', async () => {
   let stored: PlatformSettings = initialSettings;
   let looks = 0;

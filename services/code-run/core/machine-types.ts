@@ -28,7 +28,13 @@ export interface DecisionRequest {
 }
 
 /** Why an attempt leaves its run resumable without an outcome. */
-export type StopReason = 'CoreLost' | 'CoreClosed' | 'Draining' | 'StoreUnavailable' | 'SandboxBusy';
+export type StopReason =
+  | 'CoreLost'
+  | 'CoreClosed'
+  | 'Draining'
+  | 'StoreUnavailable'
+  | 'SandboxBusy'
+  | 'NoRoom';
 
 /** Why a write failed. StoreUnavailable: it may have happened. */
 export type WriteFailure = 'LeaseLost' | 'StoreUnavailable';
@@ -114,6 +120,8 @@ export type Phase =
       readonly tag: 'Writing';
       readonly replay: Replay;
       readonly entries: readonly JournalEntry[];
+      /** Size of the arguments among them, in UTF-8 bytes. */
+      readonly freshBytes: number;
       readonly after: AfterWrite;
     }
   /** No sandbox; the next try is due later. */

@@ -112,6 +112,13 @@ export class Machine {
     return this.#inbox.reduce((sum, { outcome }) => sum + outcomeText(outcome).length, 0);
   }
 
+  /** Size of all arguments and results that the attempt holds, in UTF-8 bytes. */
+  get heldBytes(): number {
+    const phase = this.#phase;
+    if (phase.tag === 'Writing') return this.#ledger.bytes + phase.freshBytes;
+    return this.#ledger.bytes + ('replay' in phase ? phase.replay.freshBytes : 0);
+  }
+
   /** Takes one event and gives what is to be done, in order. */
   handle(event: MachineEvent, nowMs: number): readonly Effect[] {
     const action = lookUp(this.#phase.tag, event.tag);
@@ -295,6 +302,7 @@ export class Machine {
     let outcomes = this.#ledger.settled.length;
     /** What an entry says of the rest at which it is written, where its place does not (model.ts). */
     const written = (at: number) => (at === outcomes ? { atMs } : { after: at, atMs });
+    const { freshBytes } = replay;
     const entries: JournalEntry[] = replay
       .takeFresh()
       .map((fresh) => calledEntry(fresh.call, this.#sourceOf(fresh.call.binding), written(fresh.rest)));
@@ -304,7 +312,7 @@ export class Machine {
     }
     const { length } = this.#ledger.entries;
     this.#effects.push({ tag: 'Append', length, entries, logLines: this.#log.streamed });
-    return { tag: 'Writing', replay, entries, after: { tag: 'GoOn' } };
+    return { tag: 'Writing', replay, entries, freshBytes, after: { tag: 'GoOn' } };
   }
 
   /** The outcomes of one write: at least one, if there is one. */

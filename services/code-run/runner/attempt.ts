@@ -4,6 +4,8 @@
  * A1  Events are handled one at a time, in the order in which they came; an effect never runs inside another.
  * A2  What a sandbox says after it was given up is not heard.
  * A3  The stream ends after the last write is known, and exactly once.
+ * A4  What it takes in it takes when there is room, and what it holds counts until it is let go: at the end of an
+ *     attempt without an end of the run at once, else when the core has read that end or is gone.
  */
 import assert from 'node:assert/strict';
 import { AppError } from '../../shared/errors.ts';
@@ -26,6 +28,7 @@ import { digestOf } from './digest.ts';
 import { notFound, stoppedError, takenOver, withStore } from './endings.ts';
 import { EventQueue } from './event-queue.ts';
 import { Lease } from './lease.ts';
+import type { Room, Share } from './room.ts';
 import { SandboxSession } from './sandbox-session.ts';
 import type { RunnerSettings } from './settings.ts';
 
@@ -34,6 +37,7 @@ export interface AttemptParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly settings: RunnerSettings;
+  readonly room: Room;
   readonly log: Log;
 }
 
@@ -52,8 +56,8 @@ export class Attempt {
   /** Resolves when the last write is known and nothing of the attempt is left. */
   readonly ended: Promise<void>;
   readonly #parts: AttemptParts;
-  readonly #start: AttemptStart;
-  readonly #machine: Machine;
+  readonly #run: StoredRun;
+  readonly #share: Share;
   readonly #writer: Writer;
   readonly #events: EventQueue<RunEvent>;
   readonly #lease: Lease;
@@ -62,6 +66,9 @@ export class Attempt {
   readonly #queue: MachineEvent[] = [];
   readonly #markEnded: () => void;
   #handling = false;
+  /** Undefined: it is over, and holds nothing of the run. */
+  #machine: Machine | undefined;
+  #knownOutcomes: readonly ReportedOutcome[];
   #session: SandboxSession | undefined;
   #cancelRetry = () => {};
   #cost: SandboxCost = { cpuMs: 0, memoryBytes: 0 };
@@ -72,7 +79,8 @@ export class Attempt {
   constructor(parts: AttemptParts, start: AttemptStart) {
     const { run } = start;
     this.#parts = parts;
-    this.#start = start;
+    this.#run = run;
+    this.#knownOutcomes = start.knownOutcomes;
     this.#startedAtMs = parts.clock.now();
     this.#log = parts.log.child({ run: run.id, attempt: run.lease.epoch });
     this.#writer = { runId: run.id, epoch: run.lease.epoch };
@@ -96,13 +104,27 @@ export class Attempt {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#markEnded = resolve;
+    this.#share = parts.room.enter(() => this.#giveUp());
+    this.#share.hold(this.#machine.heldBytes);
   }
 
   /** Begins, and gives what the core gets. To be called once. */
-  begin(outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal): AsyncIterable<RunEvent> {
+  async *begin(
+    outcomes: AsyncIterable<ReportedOutcome>,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent, void, void> {
+    try {
+      yield* this.#begin(outcomes, signal);
+    } finally {
+      void this.ended.then(() => this.#share.leave());
+    }
+  }
+
+  #begin(outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal): AsyncIterable<RunEvent> {
     this.#lease.keep();
     this.#dispatch({ tag: 'Begin' });
-    for (const reported of this.#start.knownOutcomes) this.#dispatch({ tag: 'Reported', reported });
+    for (const reported of this.#knownOutcomes) this.#dispatch({ tag: 'Reported', reported });
+    this.#knownOutcomes = [];
     void this.#readOutcomes(outcomes);
     const onAbort = () => this.stop('CoreLost');
     if (signal.aborted) onAbort();
@@ -120,38 +142,66 @@ export class Attempt {
     this.#dispatch({ tag: 'Stop', why });
   }
 
+  #giveUp(): void {
+    this.#log.warn(
+      { heldBytes: this.#parts.room.heldBytes },
+      'no room: the attempt that holds most is given up',
+    );
+    this.stop('NoRoom');
+  }
+
   // ---- Events in -------------------------------------------------------------------------------
 
   #dispatch(event: MachineEvent): void {
+    const machine = this.#machine;
+    if (machine === undefined) return;
     this.#queue.push(event);
     if (this.#handling) return;
     this.#handling = true;
     try {
       for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-        const effects = this.#machine.handle(next, this.#parts.clock.now());
+        const effects = machine.handle(next, this.#parts.clock.now());
         for (const effect of effects) this.#perform(effect);
       }
       this.#handling = false;
     } catch (error) {
       this.#fail(error);
     }
+    this.#share.hold(machine.heldBytes);
     this.#roomForOutcomes?.();
   }
 
   /** Our own mistake. Nothing more of this attempt is handled; the lease runs out, and the run is resumable. */
   #fail(error: unknown): void {
-    this.#log.error({ err: error, phase: this.#machine.phase }, 'the attempt broke');
+    this.#log.error({ err: error, phase: this.#machine?.phase }, 'the attempt broke');
     this.#kill();
     this.#stopSending();
     this.#events.close({ error });
+    this.#letGo();
     this.#markEnded();
+  }
+
+  /** The machine, where there must be one: a write is under way, or was the last. */
+  get #held(): Machine {
+    assert(this.#machine !== undefined, 'what an attempt holds is let go at its end');
+    return this.#machine;
+  }
+
+  get #over(): boolean {
+    return this.#machine === undefined || this.#machine.phase === 'Ended';
+  }
+
+  /** What it holds of its run is needed no more, however long the core takes to read what there is. */
+  #letGo(): void {
+    this.#machine = undefined;
+    this.#share.leave();
   }
 
   async #readOutcomes(outcomes: AsyncIterable<ReportedOutcome>): Promise<void> {
     const iterator = outcomes[Symbol.asyncIterator]();
     this.#outcomes = iterator;
     try {
-      while (this.#machine.phase !== 'Ended') {
+      while (!this.#over) {
         const next = await iterator.next();
         if (next.done === true) break;
         this.#dispatch({ tag: 'Reported', reported: next.value });
@@ -163,15 +213,16 @@ export class Attempt {
     }
   }
 
-  /** Takes no more outcomes than can be held while they wait to be journaled. */
+  /** Takes no more outcomes than can be held, here while they wait to be journaled, and in the whole instance. */
   async #outcomesFit(): Promise<void> {
     const { pendingOutcomeCharsMax } = this.#parts.settings;
-    while (this.#machine.pendingOutcomeChars > pendingOutcomeCharsMax && this.#machine.phase !== 'Ended') {
+    while (!this.#over && (this.#machine?.pendingOutcomeChars ?? 0) > pendingOutcomeCharsMax) {
       await new Promise<void>((resolve) => {
         this.#roomForOutcomes = resolve;
       });
     }
     this.#roomForOutcomes = undefined;
+    await this.#parts.room.wait();
   }
 
   // ---- Effects out -----------------------------------------------------------------------------
@@ -275,10 +326,11 @@ export class Attempt {
 
   #execute(outcomes: Extract<Effect, { tag: 'Execute' }>['outcomes']): void {
     const before = this.#cost;
-    const session = new SandboxSession(this.#parts.sandbox, this.#start.run, {
+    const session = new SandboxSession(this.#parts.sandbox, this.#run, {
       event: (event) => {
         if (this.#session === session) this.#dispatch(event);
       },
+      room: () => this.#parts.room.wait(),
       cost: ({ cpuMs, memoryBytes }) => {
         this.#cost = {
           cpuMs: before.cpuMs + cpuMs,
@@ -297,7 +349,7 @@ export class Attempt {
   }
 
   #costs(endedAtMs: number): AttemptCost {
-    const { fingerprint, replayedCalls } = this.#machine;
+    const { fingerprint, replayedCalls } = this.#held;
     const number = this.#writer.epoch;
     return { number, startedAtMs: this.#startedAtMs, endedAtMs, ...this.#cost, replayedCalls, fingerprint };
   }
@@ -307,8 +359,10 @@ export class Attempt {
       const last = await withStore(() => this.#lastEvent(ending));
       this.#events.push(last);
       this.#events.close();
+      this.#share.ended();
     } catch (error) {
       this.#events.close({ error });
+      this.#letGo();
     } finally {
       this.#outcomes?.return?.().catch(() => {});
       this.#markEnded();
@@ -316,11 +370,11 @@ export class Attempt {
   }
 
   async #lastEvent(ending: Ending): Promise<RunEvent> {
-    const { run } = this.#start;
+    const run = this.#run;
     switch (ending.tag) {
       case 'Finished':
         assert(this.#finished !== undefined, 'a finished run was written');
-        return { tag: 'Finished', record: { run: this.#finished, journal: this.#machine.journal } };
+        return { tag: 'Finished', record: { run: this.#finished, journal: this.#held.journal } };
       case 'Waiting':
         return { tag: 'Waiting', run, requests: ending.requests };
       case 'Stopped':

@@ -20,6 +20,12 @@ export function stoppedError(why: StopReason, runId: string): AppError {
       return new AppError('UNAVAILABLE', `The store cannot be reached. ${resume}`);
     case 'SandboxBusy':
       return new AppError('RESOURCE_EXHAUSTED', `Every sandbox is busy. ${resume}`, { retryable: true });
+    case 'NoRoom':
+      return new AppError(
+        'RESOURCE_EXHAUSTED',
+        `The runs of this instance hold more arguments and results than it has room for, and this one the most. ${resume}`,
+        { retryable: true },
+      );
   }
 }
 

@@ -6,6 +6,7 @@
  * N2  What is stored when a run starts (program, names, limits) is what every attempt of it gets.
  */
 import { randomUUID } from 'node:crypto';
+import { limits } from '../../shared/limits.ts';
 import {
   type Attempt as AttemptCost,
   isFinal,
@@ -25,6 +26,7 @@ import type {
   StartRun,
 } from './contract.ts';
 import { alreadyStarted, cannotResume, draining, notFound, withStore } from './endings.ts';
+import { Room } from './room.ts';
 
 export class Runner implements CodeRunner {
   readonly #parts: AttemptParts;
@@ -35,8 +37,9 @@ export class Runner implements CodeRunner {
   readonly #arriving = new Set<Promise<unknown>>();
   #draining = false;
 
-  constructor(parts: AttemptParts, newId: () => string = randomUUID) {
-    this.#parts = parts;
+  constructor(parts: Omit<AttemptParts, 'room'>, newId: () => string = randomUUID) {
+    const room = new Room(parts.settings.heldBytesMax, limits.journalReadsMax);
+    this.#parts = { ...parts, room };
     this.#newId = newId;
   }
 
@@ -59,8 +62,17 @@ export class Runner implements CodeRunner {
     outcomes: AsyncIterable<ReportedOutcome>,
     signal: AbortSignal,
   ): AsyncIterable<RunEvent> {
-    const attempt = await this.#arrive(() => this.#claim(command));
+    const attempt = await this.#arrive(() => this.#parts.room.read(() => this.#claim(command)));
     yield* attempt.begin(outcomes, signal);
+  }
+
+  /** Arguments and results that all attempts hold together. */
+  get heldBytes(): number {
+    return this.#parts.room.heldBytes;
+  }
+
+  get heldBytesMax(): number {
+    return this.#parts.room.bytesMax;
   }
 
   async cancel(runId: string): Promise<RunRecord | undefined> {

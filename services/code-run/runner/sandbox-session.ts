@@ -15,6 +15,8 @@ import { seedOf } from './digest.ts';
 
 export interface SandboxListener {
   event(event: MachineEvent): void;
+  /** Resolves when another event may come; undefined: now. */
+  room(): Promise<void> | undefined;
   /** What this sandbox has cost so far. */
   cost(cost: SandboxCost): void;
   /** Why, for the log. */
@@ -62,6 +64,8 @@ export class SandboxSession {
         if (event.tag === 'Started') this.#started = true;
         if (event.tag === 'Step') this.#listener.cost(event.cost);
         this.#listener.event(toMachine(event));
+        const room = this.#listener.room();
+        if (room !== undefined) await room;
       }
       if (!this.#killed) this.#lost(new AppError('ABORTED', 'the sandbox ended its stream without an end'));
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What a deployer may choose of the runner. */
-import { callRanges } from '../../shared/limits.ts';
+import { callRanges, heldBytesRange } from '../../shared/limits.ts';
 
 export interface RunnerSettings {
   /** Name of this instance in leases; unique among all instances that share the store. */
@@ -18,6 +18,8 @@ export interface RunnerSettings {
   readonly sweepMs: number;
   /** UTF-16 units of results that are held until they can be journaled; past it no more are read. */
   readonly pendingOutcomeCharsMax: number;
+  /** Arguments and results that all attempts of the instance hold together, in bytes. */
+  readonly heldBytesMax: number;
 }
 
 export const runnerDefaults: Omit<RunnerSettings, 'instance'> = {
@@ -29,4 +31,5 @@ export const runnerDefaults: Omit<RunnerSettings, 'instance'> = {
   abandonedAfterMs: 3_600_000,
   sweepMs: 60_000,
   pendingOutcomeCharsMax: callRanges.resultBytesMax.max,
+  heldBytesMax: heldBytesRange.initial,
 };
