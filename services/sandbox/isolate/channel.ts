@@ -19,6 +19,7 @@ export class Channel {
   readonly #fd: number;
   readonly #exit: (code: number) => never;
   readonly #buffer = Buffer.alloc(bufferBytes);
+  readonly #view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, bufferBytes);
   /** What was read and not used yet lies between them. */
   #start = 0;
   #end = 0;
@@ -46,14 +47,14 @@ export class Channel {
   /** Whether a whole frame is here already. */
   get hasFrame(): boolean {
     const there = this.#end - this.#start;
-    return there >= headBytes && there >= headBytes + this.#buffer.readUInt32LE(this.#start);
+    return there >= headBytes && there >= headBytes + this.#view.getUint32(this.#start, true);
   }
 
   /** The next frame; valid until the one after it. */
   read(bytesMax: number): InFrame {
     this.#need(headBytes);
-    const length = this.#buffer.readUInt32LE(this.#start);
-    const kind = this.#buffer.readUInt8(this.#start + 4);
+    const length = this.#view.getUint32(this.#start, true);
+    const kind = this.#view.getUint8(this.#start + 4);
     if (length > bytesMax) throw new FrameError('the supervisor sent a frame that is too large');
     this.#start += headBytes;
     return { kind, body: new BodyReader(length <= bufferBytes ? this.#small(length) : this.#large(length)) };
