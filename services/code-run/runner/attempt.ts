@@ -70,6 +70,8 @@ export class Attempt {
   #machine: Machine | undefined;
   #knownOutcomes: readonly ReportedOutcome[];
   #session: SandboxSession | undefined;
+  /** The one that was heard last. */
+  #lastSession: SandboxSession | undefined;
   #cancelRetry = () => {};
   #cost: SandboxCost = { cpuMs: 0, memoryBytes: 0 };
   #finished: StoredRun | undefined;
@@ -175,6 +177,7 @@ export class Attempt {
   #fail(error: unknown): void {
     this.#log.error({ err: error, phase: this.#machine?.phase }, 'the attempt broke');
     this.#kill();
+    this.#lastSession?.close();
     this.#stopSending();
     this.#events.close({ error });
     this.#letGo();
@@ -339,6 +342,8 @@ export class Attempt {
       },
       lost: (error) => this.#logLoss(error),
     });
+    this.#lastSession?.close();
+    this.#lastSession = session;
     this.#session = session;
     session.begin(outcomes);
   }
@@ -365,6 +370,7 @@ export class Attempt {
       this.#letGo();
     } finally {
       this.#outcomes?.return?.().catch(() => {});
+      this.#lastSession?.close();
       this.#markEnded();
     }
   }

@@ -1,4 +1,9 @@
-/** One sandbox of an attempt: hands it the job and the recorded outcomes, and tells what comes of it. */
+/**
+ * One sandbox of an attempt: hands it the job and the recorded outcomes, and tells what comes of it.
+ *
+ * S1  After an end the sandbox closes its stream by itself: to break it off would cost both sides more than the end.
+ *     One that goes on instead is broken off at its next word, or when the attempt needs it no more.
+ */
 import { AppError } from '../../shared/errors.ts';
 import type { SettledEntry } from '../core/ledger.ts';
 import type { MachineEvent, SandboxLoss } from '../core/machine-types.ts';
@@ -27,6 +32,7 @@ export class SandboxSession {
   readonly #attempt: SandboxAttempt;
   readonly #listener: SandboxListener;
   #started = false;
+  #ended = false;
   #killed = false;
 
   constructor(sandbox: Sandbox, run: StoredRun, listener: SandboxListener) {
@@ -51,7 +57,14 @@ export class SandboxSession {
     this.#attempt.deliver(outcomes).catch(() => {});
   }
 
+  /** Hears no more of it, and ends it unless it has ended. */
   kill(): void {
+    this.#killed = true;
+    if (!this.#ended) this.#attempt.kill();
+  }
+
+  /** Lets go of it, whether it has closed its stream or not. */
+  close(): void {
     this.#killed = true;
     this.#attempt.kill();
   }
@@ -59,18 +72,26 @@ export class SandboxSession {
   async #listen(): Promise<void> {
     try {
       for await (const event of this.#attempt.events) {
-        if (this.#killed) return;
-        if (event.tag === 'End') return this.#end(event.end);
+        if (!this.#hears) return this.close();
+        if (event.tag === 'End') {
+          this.#ended = true;
+          this.#end(event.end);
+          continue;
+        }
         if (event.tag === 'Started') this.#started = true;
         if (event.tag === 'Step') this.#listener.cost(event.cost);
         this.#listener.event(toMachine(event));
         const room = this.#listener.room();
         if (room !== undefined) await room;
       }
-      if (!this.#killed) this.#lost(new AppError('ABORTED', 'the sandbox ended its stream without an end'));
+      if (this.#hears) this.#lost(new AppError('ABORTED', 'the sandbox ended its stream without an end'));
     } catch (error) {
-      if (!this.#killed) this.#lost(error);
+      if (this.#hears) this.#lost(error);
     }
+  }
+
+  get #hears(): boolean {
+    return !this.#killed && !this.#ended;
   }
 
   #end({ reason, cost, ...end }: SandboxEnd): void {

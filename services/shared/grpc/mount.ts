@@ -122,11 +122,14 @@ function serveBidi(bound: Bidi, edge: Edge, callerOf: CallerOf) {
   };
 }
 
+/** One for all: grpc-js says so at the end of every call, and a stack would tell nothing. */
+const callerGone = new AppError('CANCELLED', 'the caller went away');
+
 function contextOf(call: UnaryCall | BidiCall, bound: BoundMethod, caller: Caller): CallContext {
   const controller = new AbortController();
   const events: EventEmitter = call;
-  events.on('cancelled', () => controller.abort(new AppError('CANCELLED', 'the caller went away')));
-  if (call.cancelled) controller.abort(new AppError('CANCELLED', 'the caller went away'));
+  events.on('cancelled', () => controller.abort(callerGone));
+  if (call.cancelled) controller.abort(callerGone);
   return { path: pathOf(bound.method), caller, signal: controller.signal, ...senderOf(call, call.metadata) };
 }
 
