@@ -9,7 +9,7 @@
 import type { StoredRun } from '../core/model.ts';
 import { endAfter, type RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
-import { isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
+import { asRead, isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
 import type { RunCodec, RunKey } from './run-codec.ts';
 
 /** The end of a run whose key is out of reach. */
@@ -42,7 +42,7 @@ export class RunCanceller {
       const end = await (key === undefined ? this.#endInClear(row) : this.#sealedEnd(key, row, nowMs));
       const lease = { leaseOwner: '', leaseExpiresAtMs: nowMs };
       const change = { status: 'Cancelled', updatedAtMs: nowMs, ...lease, ...end } as const;
-      if (await rows.changeRun(runId, { status: row.status, epoch: row.epoch }, change)) {
+      if (await rows.changeRun(runId, asRead(row), change)) {
         onCancelled(runId);
         return this.#cancelled({ ...row, ...change });
       }

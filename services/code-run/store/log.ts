@@ -8,6 +8,7 @@
  *     plain insert for an append and no second document to compare with.
  * L3  Epochs in a log never fall: whoever finds a newer one than its own has lost.
  */
+import assert from 'node:assert/strict';
 import type { JournalEntry } from '../core/model.ts';
 import { RunUnreadable } from './contract.ts';
 import type { BatchHead, BatchRow, RowStore } from './rows.ts';
@@ -55,45 +56,46 @@ export class RunLog {
 
   /** Puts a fence of `epoch` after the last batch. Undefined: a newer epoch is there already. */
   async fence(key: RunKey, epoch: number, logLinesMin: number, atMs: number): Promise<LogEnd | undefined> {
-    for (;;) {
-      const last = await this.#rows.lastBatch(key.runId);
-      if (last !== undefined && last.epoch > epoch) {
-        return undefined;
-      }
-      const head = fenceAfter(last, key.runId, epoch, logLinesMin, atMs);
-      if (await this.#insert(key, head, [])) {
-        return endAfter(head);
-      }
-    }
+    const head = await this.#put(
+      key.runId,
+      (last) => {
+        if (last?.malformed !== undefined) throw unreadable(key.runId, 'its last place was changed');
+        return last !== undefined && last.epoch > epoch
+          ? undefined
+          : fenceAfter(last, key.runId, epoch, logLinesMin, atMs);
+      },
+      (fence) => this.#insert(key, fence, []),
+    );
+    return head && endAfter(head);
   }
 
   /** The last fence of a run, after which nothing comes: of `epoch`, or of a newer one that the log has. */
   async lastFence(key: RunKey, epoch: number, logLinesMin: number, atMs: number): Promise<BatchHead> {
-    for (;;) {
-      const last = await this.#rows.lastBatch(key.runId);
-      const head = fenceAfter(last, key.runId, Math.max(epoch, last?.epoch ?? 0), logLinesMin, atMs);
-      if (await this.#insert(key, head, [])) {
-        return head;
-      }
-    }
+    const head = await this.#put(
+      key.runId,
+      (last) => fenceAfter(last, key.runId, Math.max(epoch, last?.epoch ?? 0), logLinesMin, atMs),
+      (fence) => this.#insert(key, fence, []),
+    );
+    assert(head !== undefined, 'there is always a fence to put');
+    return head;
   }
 
   /**
    * The last fence of a run without a key: of one that is deleted, whose key goes with it, or whose key is out of
    * reach. It cannot be sealed, and what is not sealed makes a log unreadable: so it comes after the run's row was
-   * marked as over by `epoch`, which no epoch in the log is above. Once it is there, again is nothing.
+   * marked as over by `epoch`, which no epoch in the log is above. Once it is there, again is nothing. A log that was
+   * changed so that it takes no fence is left without.
    */
   async unsealedFence(runId: string, epoch: number, atMs: number): Promise<void> {
-    for (;;) {
-      const last = await this.#rows.lastBatch(runId);
-      if (last?.kind === 'fence' && last.epoch === epoch) {
-        return;
-      }
-      const head = fenceAfter(last, runId, epoch, 0, atMs);
-      if (await this.#rows.insertBatch({ ...head, body: new Uint8Array(0) })) {
-        return;
-      }
-    }
+    const put = this.#put(
+      runId,
+      (last) =>
+        last?.kind === 'fence' && last.epoch === epoch ? undefined : fenceAfter(last, runId, epoch, 0, atMs),
+      (fence) => this.#rows.insertBatch({ ...fence, body: new Uint8Array(0) }),
+    );
+    await put.catch((error: unknown) => {
+      if (!(error instanceof RunUnreadable)) throw error;
+    });
   }
 
   /** The entries of the batch in a slot, if `epoch` wrote them there after `first` entries. */
@@ -116,17 +118,36 @@ export class RunLog {
     let epoch = 0;
     for (const [slot, batch] of batches.entries()) {
       if (batch.slot !== slot || batch.first !== length || batch.epoch < epoch) {
-        throw new RunUnreadable(`run ${key.runId} cannot be read: its journal has a gap at slot ${slot}`);
+        throw unreadable(key.runId, `its journal has a gap at slot ${slot}`);
       }
       epoch = batch.epoch;
       length += batch.count;
     }
     if (length < lengthMin) {
-      throw new RunUnreadable(
-        `run ${key.runId} cannot be read: its journal had ${lengthMin} entries and has ${length}`,
-      );
+      throw unreadable(key.runId, `its journal had ${lengthMin} entries and has ${length}`);
     }
     return this.#codec.openBatches(key, batches);
+  }
+
+  /**
+   * Puts what `after` gives into the place after the last one, or nothing where it gives nothing. A place that was
+   * taken meanwhile is the last one then: where it is not, somebody changed the numbers of places.
+   */
+  async #put(
+    runId: string,
+    after: (last: BatchHead | undefined) => BatchHead | undefined,
+    insert: (head: BatchHead) => Promise<boolean>,
+  ): Promise<BatchHead | undefined> {
+    let slot = -1;
+    for (;;) {
+      const last = await this.#rows.lastBatch(runId);
+      if (last?.slot === slot) throw unreadable(runId, 'its journal takes no more');
+      slot = last?.slot ?? slot;
+      const head = after(last);
+      if (head === undefined || (await insert(head))) {
+        return head;
+      }
+    }
   }
 
   async #insert(key: RunKey, head: BatchHead, entries: readonly JournalEntry[]): Promise<boolean> {
@@ -137,6 +158,10 @@ export class RunLog {
     const batch: BatchRow = { ...head, body: sealed };
     return this.#rows.insertBatch(batch);
   }
+}
+
+function unreadable(runId: string, why: string): RunUnreadable {
+  return new RunUnreadable(`run ${runId} cannot be read: ${why}`);
 }
 
 export function endAfter(last: BatchHead | undefined): LogEnd {

@@ -13,7 +13,7 @@
  */
 import type { RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
-import { isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
+import { asRead, isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
 
 const idsAtOnce = 100;
 const nothing = new Uint8Array(0);
@@ -131,7 +131,7 @@ export class RunRemover {
 
   /** Its place in the list and the key of its call are free at once. Undefined: the row is another by now. */
   async #markDeleted(row: RunRow, places: Places): Promise<RunRow | undefined> {
-    const { id, status, epoch } = row;
+    const { id, epoch, leaseExpiresAtMs } = row;
     this.#onRemoved(id);
     const change = {
       status: 'Deleted',
@@ -141,7 +141,7 @@ export class RunRemover {
       callId: id,
       owner: '',
       leaseOwner: '',
-      ...(places === 'go' && { leaseExpiresAtMs: noWriter }),
+      leaseExpiresAtMs: places === 'go' ? noWriter : leaseExpiresAtMs,
       waiting: '[]',
       attempts: '[]',
       keyId: '',
@@ -149,6 +149,6 @@ export class RunRemover {
       start: nothing,
       end: nothing,
     } as const satisfies RunRowChange;
-    return (await this.#rows.changeRun(id, { status, epoch }, change)) ? { ...row, ...change } : undefined;
+    return (await this.#rows.changeRun(id, asRead(row), change)) ? { ...row, ...change } : undefined;
   }
 }

@@ -52,12 +52,25 @@ export interface RunRow {
   readonly start: Uint8Array;
   /** Sealed: result. Empty before the end. */
   readonly end: Uint8Array;
+  /** Fields in which the database had what no store writes; what stands here for it is made up (row-shapes.ts). */
+  readonly malformed?: readonly string[];
 }
 
-export type RunRowChange = Partial<Omit<RunRow, 'id' | 'createdAtMs'>>;
+/** A row as it is written. */
+export type NewRunRow = Omit<RunRow, 'malformed'>;
+
+export type RunRowChange = Partial<Omit<NewRunRow, 'id' | 'createdAtMs'>>;
 
 /** What must be so for a change to happen: equality with each field that is named. */
 export type RunRowExpectation = Partial<Pick<RunRow, 'status' | 'epoch' | 'leaseExpiresAtMs' | 'keyId'>>;
+
+/** That nobody has changed a row since it was read. What was made up nobody can have changed. */
+export function asRead({ status, epoch, malformed = [] }: RunRow): RunRowExpectation {
+  return {
+    ...(!malformed.includes('status') && { status }),
+    ...(!malformed.includes('epoch') && { epoch }),
+  };
+}
 
 /**
  * One place in the log of a run. Slots count from 0 without gaps. A batch holds the entries of one append;
@@ -76,6 +89,8 @@ export interface BatchRow {
   readonly atMs: number;
   /** Sealed: entries. */
   readonly body: Uint8Array;
+  /** As of a row. */
+  readonly malformed?: readonly string[];
 }
 
 export type BatchKind = 'entries' | 'fence';
@@ -104,7 +119,7 @@ export interface ListPosition {
 
 export interface RowStore {
   /** False: there is a row with this id or this (session, turn, callId). */
-  insertRun(row: RunRow): Promise<boolean>;
+  insertRun(row: NewRunRow): Promise<boolean>;
   run(id: string): Promise<RunRow | undefined>;
   runOfCall(session: string, turn: string, callId: string): Promise<RunRow | undefined>;
   /** False: the row is not there or not as expected; nothing changed. */

@@ -7,11 +7,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../shared/limits.ts';
-import type { Attempt, JournalEntry, NewRun, RunResult, StoredRun, WaitingCall } from '../core/model.ts';
+import type { JournalEntry, NewRun, RunResult, StoredRun } from '../core/model.ts';
 import { isFinal } from '../core/model.ts';
 import { type Context, keyBytes, Unauthentic } from '../crypto/envelope.ts';
 import { type KeyKeeper, KeyServiceUnavailable, KeyUnusable } from '../crypto/keys.ts';
 import { batchContext, packEntries, unpackEntries } from './codec/batch.ts';
+import { readAttempts, readWaiting } from './codec/clear.ts';
 import { endContext, type FinalHead, packEnd, unpackEnd } from './codec/end.ts';
 import { openField, type SealedField, sealField } from './codec/field.ts';
 import { packStart, startContext, unpackStart } from './codec/start.ts';
@@ -109,6 +110,7 @@ export class RunCodec {
     const { id, session, turn, callId, owner, createdAtMs } = row;
     return sorted(id, async () => {
       const key = await this.#key(row);
+      if (tail !== undefined) expectWellFormed(tail);
       if (row.status === 'Deleted') {
         throw new Unauthentic('it was deleted');
       }
@@ -126,8 +128,8 @@ export class RunCodec {
         lease: { owner: row.leaseOwner, epoch: row.epoch, expiresAtMs: row.leaseExpiresAtMs },
         journalLength: Math.max(row.journalLength, tail === undefined ? 0 : tail.first + tail.count),
         logLines: Math.max(row.logLines, tail?.logLines ?? 0),
-        waiting: JSON.parse(row.waiting) as WaitingCall[],
-        attempts: JSON.parse(row.attempts) as Attempt[],
+        waiting: readWaiting(row.waiting),
+        attempts: readAttempts(row.attempts),
       };
       if (!isFinal(status)) {
         return run;
@@ -148,6 +150,7 @@ export class RunCodec {
     return sorted(key.runId, async () => {
       const entries: JournalEntry[] = [];
       for (const batch of batches) {
+        expectWellFormed(batch);
         const opened = this.#open(key, batchContext(batch), batch.body);
         const ofBatch = unpackEntries(opened instanceof Promise ? await opened : opened);
         if (ofBatch.length !== batch.count) {
@@ -168,7 +171,8 @@ export class RunCodec {
     this.#keys.forget(runId);
   }
 
-  #key(row: RunRow): Promise<Uint8Array> {
+  async #key(row: RunRow): Promise<Uint8Array> {
+    expectWellFormed(row);
     return this.#keys.of(row.id, { keyId: row.keyId, wrapped: row.wrappedKey });
   }
 
@@ -184,6 +188,12 @@ export class RunCodec {
 
   #open({ runId, key }: RunKey, context: Context, sealed: Uint8Array): Buffer | Promise<Buffer> {
     return openField(key, { runId, context }, sealed, (blob, count) => this.#rows.chunks(runId, blob, count));
+  }
+}
+
+function expectWellFormed({ malformed = [] }: Pick<RunRow, 'malformed'>): void {
+  if (malformed.length > 0) {
+    throw new Unauthentic(`what stands in clear was changed (${malformed.join(', ')})`);
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   BatchRow,
   ChunkRow,
   ListPosition,
+  NewRunRow,
   RowStatus,
   RowStore,
   RunRow,
@@ -86,7 +87,7 @@ export class MongoRows implements RowStore {
     await link.use(({ chunks }) => chunks.createIndex({ atMs: 1 }, { name: 'age' }));
   }
 
-  insertRun(row: RunRow): Promise<boolean> {
+  insertRun(row: NewRunRow): Promise<boolean> {
     return this.#insert(({ runs }) => runs.insertOne(runDocument(row)));
   }
 

@@ -1,6 +1,7 @@
 /** Between rows and SQLite's records. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { BatchHead, BatchKind, BatchRow, ChunkRow, RowStatus, RunRow } from '../rows.ts';
+import { runFields, shapedBytes, shapedHead, shapedRun } from '../row-shapes.ts';
+import type { BatchHead, BatchRow, ChunkRow, NewRunRow, RunRow } from '../rows.ts';
 
 export type Cells = Record<string, SQLOutputValue>;
 
@@ -25,53 +26,33 @@ export const runColumns = {
   wrappedKey: 'wrapped_key',
   start: 'start',
   end: '"end"',
-} as const satisfies Record<keyof RunRow, string>;
+} as const satisfies Record<keyof NewRunRow, string>;
 
-export const runFields = Object.keys(runColumns) as (keyof RunRow)[];
+const headColumns = {
+  runId: 'run_id',
+  slot: 'slot',
+  kind: 'kind',
+  epoch: 'epoch',
+  first: 'first',
+  count: 'count',
+  logLines: 'log_lines',
+  atMs: 'at_ms',
+} as const satisfies Record<Exclude<keyof BatchHead, 'malformed'>, string>;
 
-export function cellsOf(row: RunRow): SQLInputValue[] {
+export function cellsOf(row: NewRunRow): SQLInputValue[] {
   return runFields.map((field) => row[field]);
 }
 
 export function runRow(cells: Cells): RunRow {
-  return {
-    id: text(cells, 'id'),
-    session: text(cells, 'session'),
-    turn: text(cells, 'turn'),
-    callId: text(cells, 'call_id'),
-    owner: text(cells, 'owner'),
-    status: text(cells, 'status') as RowStatus,
-    createdAtMs: number(cells, 'created_at_ms'),
-    updatedAtMs: number(cells, 'updated_at_ms'),
-    leaseOwner: text(cells, 'lease_owner'),
-    epoch: number(cells, 'epoch'),
-    leaseExpiresAtMs: number(cells, 'lease_expires_at_ms'),
-    journalLength: number(cells, 'journal_length'),
-    logLines: number(cells, 'log_lines'),
-    waiting: text(cells, 'waiting'),
-    attempts: text(cells, 'attempts'),
-    keyId: text(cells, 'key_id'),
-    wrappedKey: bytes(cells, 'wrapped_key'),
-    start: bytes(cells, 'start'),
-    end: bytes(cells, 'end'),
-  };
+  return shapedRun((field) => cells[field === 'end' ? 'end' : runColumns[field]]);
 }
 
 export function batchHead(cells: Cells): BatchHead {
-  return {
-    runId: text(cells, 'run_id'),
-    slot: number(cells, 'slot'),
-    kind: text(cells, 'kind') as BatchKind,
-    epoch: number(cells, 'epoch'),
-    first: number(cells, 'first'),
-    count: number(cells, 'count'),
-    logLines: number(cells, 'log_lines'),
-    atMs: number(cells, 'at_ms'),
-  };
+  return shapedHead((field) => cells[headColumns[field]]);
 }
 
 export function batchRow(cells: Cells): BatchRow {
-  return { ...batchHead(cells), body: bytes(cells, 'body') };
+  return { ...batchHead(cells), body: shapedBytes(cells['body']) };
 }
 
 export function chunkRow(cells: Cells): ChunkRow {
@@ -80,7 +61,7 @@ export function chunkRow(cells: Cells): ChunkRow {
     blob: text(cells, 'blob'),
     index: number(cells, 'part'),
     atMs: number(cells, 'at_ms'),
-    body: bytes(cells, 'body'),
+    body: shapedBytes(cells['body']),
   };
 }
 
@@ -97,14 +78,6 @@ export function number(cells: Cells, column: string): number {
   const value = cells[column];
   if (typeof value !== 'number') {
     throw new TypeError(`column ${column} is not a number`);
-  }
-  return value;
-}
-
-function bytes(cells: Cells, column: string): Uint8Array {
-  const value = cells[column];
-  if (!(value instanceof Uint8Array)) {
-    throw new TypeError(`column ${column} is not bytes`);
   }
   return value;
 }

@@ -8,11 +8,13 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type PlatformSettings, StoreReadOnly, StoreUnavailable, StoreUnusable } from '../contract.ts';
+import { runFields } from '../row-shapes.ts';
 import type {
   BatchHead,
   BatchRow,
   ChunkRow,
   ListPosition,
+  NewRunRow,
   RowStore,
   RunRow,
   RunRowChange,
@@ -27,7 +29,6 @@ import {
   chunkRow,
   number,
   runColumns,
-  runFields,
   runRow,
   text,
 } from './columns.ts';
@@ -81,7 +82,7 @@ export class SqliteRows implements RowStore {
     }
   }
 
-  insertRun(row: RunRow): Promise<boolean> {
+  insertRun(row: NewRunRow): Promise<boolean> {
     const columns = runFields.map((field) => runColumns[field]);
     const places = columns.map(() => '?');
     const sql = `INSERT INTO code_runs (${columns}) VALUES (${places}) ON CONFLICT DO NOTHING`;
@@ -283,11 +284,14 @@ export class SqliteRows implements RowStore {
   }
 
   #get(sql: string, ...values: SQLInputValue[]): Cells | undefined {
-    return this.#attempt(() => this.#statement(sql).get(...values));
+    return this.#read(sql, (statement) => {
+      const cells = statement.get(...values);
+      return cells === undefined ? [] : [cells];
+    })[0];
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Cells[] {
-    return this.#attempt(() => this.#statement(sql).all(...values));
+    return this.#read(sql, (statement) => statement.all(...values));
   }
 
   #ids(sql: string, ...values: SQLInputValue[]): string[] {
@@ -313,9 +317,21 @@ export class SqliteRows implements RowStore {
     return known;
   }
 
-  #attempt<T>(work: () => T): T {
+  /** Numbers that no store writes may be too large to be read as such: then each is read as what holds it. */
+  #read(sql: string, read: (statement: StatementSync) => Cells[]): Cells[] {
     try {
-      return work();
+      const statement = this.#statement(sql);
+      try {
+        return read(statement);
+      } catch (error) {
+        if (!isOutOfRange(error)) throw error;
+      }
+      statement.setReadBigInts(true);
+      try {
+        return read(statement).map(inNumbers);
+      } finally {
+        statement.setReadBigInts(false);
+      }
     } catch (error) {
       throw unavailable(error);
     }
@@ -330,7 +346,7 @@ function openLog(database: DatabaseSync, path: string): WalSync {
   return wal;
 }
 
-function fieldsOf(change: RunRowChange | RunRowExpectation): (keyof RunRow)[] {
+function fieldsOf(change: RunRowChange | RunRowExpectation): (keyof NewRunRow)[] {
   return runFields.filter((field) => field in change);
 }
 
@@ -369,6 +385,19 @@ function readOnly(error: unknown): unknown {
   return sorted instanceof StoreUnavailable && !(sorted instanceof StoreReadOnly)
     ? new StoreReadOnly(sorted.message, { cause: sorted.cause })
     : sorted;
+}
+
+/** What is no number stays as it is, and fits no field. */
+function inNumbers(cells: Cells): Cells {
+  const given = Object.entries(cells).map(([column, value]) => {
+    const fits = typeof value === 'bigint' && Number.isSafeInteger(Number(value));
+    return [column, fits ? Number(value) : value] as const;
+  });
+  return Object.fromEntries(given);
+}
+
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 }
 
 /** SQLite's primary result code. */
