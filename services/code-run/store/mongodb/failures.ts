@@ -55,6 +55,12 @@ function refused(error: unknown): unknown {
   if (cause instanceof MongoAPIError && !isClosed(cause)) {
     return new StoreUnusable(`cannot be used: ${cause.message}`, { cause });
   }
+  const unfit = causesOf(cause).find(isBadCertificateFile);
+  if (unfit !== undefined) {
+    return new StoreUnusable(`names a file of certificates or keys that is none: ${unfit.message}`, {
+      cause,
+    });
+  }
   // A file that the URL names, of certificates say.
   if (
     cause instanceof Error &&
@@ -64,6 +70,15 @@ function refused(error: unknown): unknown {
     return new StoreUnusable(`names a file that cannot be read: ${cause.message}`, { cause });
   }
   return error;
+}
+
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}
+
+/** What OpenSSL says of what it is given here; of a peer it says ERR_SSL. */
+function isBadCertificateFile(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_OSSL_');
 }
 
 const wrongUser = 'is refused by the server: the user or password in it is wrong';
