@@ -48,6 +48,19 @@ export function unavailableResult(message: string, logs: readonly LogLine[]): Ru
   return failed('Unavailable', message, nowhere, logs);
 }
 
+/** The sandbox said what cannot be. */
+export function breachResult(detail: string, logs: readonly LogLine[]): RunResult {
+  const message = `The sandbox broke its protocol (${detail}). The program is not tried again.`;
+  return failed('Error', message, nowhere, logs);
+}
+
+export function fullResult(logs: readonly LogLine[]): RunResult {
+  const message =
+    `The arguments and results of the run's calls take more than ${limits.runBytesMax} bytes. ` +
+    'Send and ask for less, or split the work over several runs.';
+  return failed('Error', message, nowhere, logs);
+}
+
 export function failed(
   reason: FailureReason,
   message: string,

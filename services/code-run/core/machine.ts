@@ -13,15 +13,24 @@
  * M7  An impossible event throws: it is our own mistake. What the sandbox says is never impossible, at worst
  *     a breach.
  */
-import assert from 'node:assert/strict';
 import { limits } from '../../shared/limits.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { AttemptLog } from './attempt-log.ts';
-import { diedText, endText, failed, nowhere, type ProgramEnd, resultOf, unavailableResult } from './end.ts';
-import { type CalledEntry, Ledger, type LedgerCall, type SettledEntry } from './ledger.ts';
+import {
+  breachResult,
+  diedText,
+  endText,
+  failed,
+  fullResult,
+  nowhere,
+  type ProgramEnd,
+  resultOf,
+  unavailableResult,
+} from './end.ts';
+import { Inbox } from './inbox.ts';
+import { Ledger } from './ledger.ts';
 import type {
   AfterWrite,
-  DecisionRequest,
   Effect,
   Ending,
   MachineEvent,
@@ -32,31 +41,13 @@ import type {
   WriteFailure,
 } from './machine-types.ts';
 import { type Divergence, describeMismatch, nameOf } from './mismatch.ts';
-import {
-  type Binding,
-  type IssuedCall,
-  type JournalEntry,
-  type LogLine,
-  type Outcome,
-  outcomeText,
-  type RunResult,
-  type Source,
-} from './model.ts';
-import {
-  type CheckedOutcome,
-  checkOutcome,
-  type OutcomeTarget,
-  type RefusalCode,
-  type ReportedOutcome,
-} from './outcome.ts';
+import type { Binding, JournalEntry, LogLine, RunResult } from './model.ts';
+import type { RefusalCode, ReportedOutcome } from './outcome.ts';
 import { Replay } from './replay.ts';
+import { Reports } from './reports.ts';
+import { Digests, decisionRequest, performCall, waitingCall } from './requests.ts';
+import { restEntries } from './rest-entries.ts';
 import { type Action, lookUp } from './transitions.ts';
-
-/** An outcome that counts and is not durable yet. */
-interface Pending {
-  readonly call: LedgerCall;
-  readonly outcome: Outcome;
-}
 
 type EventOf<Tag extends MachineEvent['tag']> = Extract<MachineEvent, { tag: Tag }>;
 type PhaseOf<Tag extends Phase['tag']> = Extract<Phase, { tag: Tag }>;
@@ -66,7 +57,9 @@ export class Machine {
   readonly #bindings: ReadonlyMap<string, Binding>;
   readonly #ledger: Ledger;
   readonly #log: AttemptLog;
-  readonly #inbox: Pending[] = [];
+  readonly #inbox = new Inbox();
+  readonly #digests: Digests;
+  readonly #reports: Reports;
   readonly #recordedSettled: number;
   #phase: Phase = { tag: 'New' };
   #effects: Effect[] = [];
@@ -82,6 +75,8 @@ export class Machine {
     this.#bindings = new Map(job.bindings.map((binding) => [nameOf(binding), binding]));
     this.#ledger = new Ledger(job.callId, job.limits.callsInFlightMax, job.journal, job.waiting);
     this.#recordedSettled = this.#ledger.settled.length;
+    this.#digests = new Digests(job.digestOf);
+    this.#reports = new Reports(this.#ledger, this.#inbox, this.#digests, job.limits.resultBytesMax);
     this.#log = new AttemptLog(job.limits.outputBytes, job.logLinesStreamed);
   }
 
@@ -109,7 +104,7 @@ export class Machine {
 
   /** Size of the outcomes that are taken and not durable yet, in UTF-16 units: a reason to take no more. */
   get pendingOutcomeChars(): number {
-    return this.#inbox.reduce((sum, { outcome }) => sum + outcomeText(outcome).length, 0);
+    return this.#inbox.chars;
   }
 
   /** Size of all arguments and results that the attempt holds, in UTF-8 bytes. */
@@ -198,7 +193,8 @@ export class Machine {
       case 'Diverges':
         return this.#diverged(checked.divergence);
       case 'Fits':
-        if (this.#ledger.bytes + replay.freshBytes > limits.runBytesMax) return this.#finish(this.#full());
+        if (this.#ledger.bytes + replay.freshBytes > limits.runBytesMax)
+          return this.#finish(fullResult(this.#log.lines));
         return checked.usedUp ? this.#atRest(replay) : phase;
       default:
         return unreachable(checked);
@@ -257,15 +253,7 @@ export class Machine {
 
   /** The sandbox said what cannot be. */
   #breach(detail: string): Phase {
-    const message = `The sandbox broke its protocol (${detail}). The program is not tried again.`;
-    return this.#finish(failed('Error', message, nowhere, this.#log.lines));
-  }
-
-  #full(): RunResult {
-    const message =
-      `The arguments and results of the run's calls take more than ${limits.runBytesMax} bytes. ` +
-      'Send and ask for less, or split the work over several runs.';
-    return failed('Error', message, nowhere, this.#log.lines);
+    return this.#finish(breachResult(detail, this.#log.lines));
   }
 
   #takeLogs(lines: readonly LogLine[]): string | undefined {
@@ -287,7 +275,7 @@ export class Machine {
       this.#effects.push({ tag: 'Deliver', outcomes });
       return { tag: 'Running', replay };
     }
-    if (this.#inbox.length > 0) return this.#append(replay);
+    if (!this.#inbox.isEmpty) return this.#append(replay);
     if (this.#ledger.onlyWaits) return this.#suspend();
     if (this.#outcomesEnded && this.#ledger.unsettledCount > 0) {
       this.#kill();
@@ -297,32 +285,11 @@ export class Machine {
   }
 
   #append(replay: Replay): Phase {
-    const atMs = this.#nowMs;
-    const rest = replay.delivered;
-    let outcomes = this.#ledger.settled.length;
-    /** What an entry says of the rest at which it is written, where its place does not (model.ts). */
-    const written = (at: number) => (at === outcomes ? { atMs } : { after: at, atMs });
     const { freshBytes } = replay;
-    const entries: JournalEntry[] = replay
-      .takeFresh()
-      .map((fresh) => calledEntry(fresh.call, this.#sourceOf(fresh.call.binding), written(fresh.rest)));
-    for (const pending of this.#takeInbox()) {
-      entries.push(settledEntry(pending, written(rest)));
-      outcomes += 1;
-    }
+    const entries = restEntries(replay, this.#inbox.take(), this.#ledger, this.#bindings, this.#nowMs);
     const { length } = this.#ledger.entries;
     this.#effects.push({ tag: 'Append', length, entries, logLines: this.#log.streamed });
     return { tag: 'Writing', replay, entries, freshBytes, after: { tag: 'GoOn' } };
-  }
-
-  /** The outcomes of one write: at least one, if there is one. */
-  #takeInbox(): readonly Pending[] {
-    let chars = 0;
-    const end = this.#inbox.findIndex(({ outcome }, at) => {
-      chars += outcomeText(outcome).length;
-      return at > 0 && chars > limits.outcomesWriteCharsMax;
-    });
-    return this.#inbox.splice(0, end < 0 ? this.#inbox.length : end);
   }
 
   #committed({ replay, entries, after }: PhaseOf<'Writing'>): Phase {
@@ -346,69 +313,25 @@ export class Machine {
 
   #send(): void {
     for (const call of this.#ledger.takeSendable()) {
-      const { index, binding, source, argumentsJson } = call.called;
-      const { callId, sentBefore } = call;
-      const argumentsDigest = this.#digestOf(call);
-      this.#effects.push({
-        tag: 'Send',
-        call: { index, callId, binding, source, argumentsJson, argumentsDigest, sentBefore },
-      });
+      this.#effects.push({ tag: 'Send', call: performCall(call, this.#digests) });
     }
   }
 
   #suspend(): Phase {
     const calls = this.#ledger.waitingCalls();
-    const requests = calls.map((call): DecisionRequest => {
-      const { index, source, argumentsJson } = call.called;
-      const { callId } = call;
-      const operationId = call.operationId || callId;
-      return { index, callId, operationId, source, argumentsJson, argumentsDigest: this.#digestOf(call) };
-    });
     const after = this.#ledger.settled.length;
-    const waiting = calls.map(({ called: { index }, operationId }) =>
-      operationId === '' ? { index, after } : { index, operationId, after },
-    );
+    const waiting = calls.map((call) => waitingCall(call, after));
     this.#kill();
     this.#effects.push({ tag: 'Suspend', waiting, logLines: this.#log.streamed });
-    return { tag: 'Suspending', requests };
+    return { tag: 'Suspending', requests: calls.map((call) => decisionRequest(call, this.#digests)) };
   }
 
   // ---- The core --------------------------------------------------------------------------------
 
   #report(reported: ReportedOutcome): Phase {
-    const call = this.#knownCall(reported.index);
-    const checked = checkOutcome(reported, call && this.#targetOf(call));
-    if (checked.tag === 'Refused') this.#refuse(reported, checked.code, checked.message);
-    else if (call !== undefined) this.#take(call, checked, reported.operationId);
+    const refusal = this.#reports.take(reported);
+    if (refusal !== undefined) this.#refuse(reported, refusal.code, refusal.message);
     return this.#phase.tag === 'Resting' ? this.#atRest(this.#phase.replay) : this.#phase;
-  }
-
-  #take(call: LedgerCall, checked: Exclude<CheckedOutcome, { tag: 'Refused' }>, operationId: string): void {
-    if (checked.tag === 'Waits') {
-      this.#ledger.waits(call, operationId);
-    } else {
-      this.#ledger.reported(call, checked.outcome, operationId);
-      this.#inbox.push({ call, outcome: checked.outcome });
-    }
-  }
-
-  /** A call that no attempt can have sent is none that the core may know of. */
-  #knownCall(index: number): LedgerCall | undefined {
-    const call = this.#ledger.call(index);
-    return call?.sentHere || call?.sentBefore ? call : undefined;
-  }
-
-  #targetOf(call: LedgerCall): OutcomeTarget {
-    const { sentHere, standing, callId } = call;
-    return {
-      callId,
-      argumentsDigest: this.#digestOf(call),
-      sentHere,
-      hasOutcome: standing === 'Reported' || standing === 'Settled',
-      waits: standing === 'Waiting',
-      resultBytesMax: this.#job.limits.resultBytesMax,
-      roomBytes: limits.runBytesMax - this.#ledger.bytes,
-    };
   }
 
   #refuse({ index, callId }: ReportedOutcome, code: RefusalCode, message: string): void {
@@ -473,31 +396,6 @@ export class Machine {
   #kill(): void {
     this.#effects.push({ tag: 'Kill' });
   }
-
-  // ---- Small helpers ---------------------------------------------------------------------------
-
-  #digestOf(call: LedgerCall): string {
-    if (call.digest === '') call.digest = this.#job.digestOf(call.called.argumentsJson);
-    return call.digest;
-  }
-
-  #sourceOf(binding: string): Source {
-    const found = this.#bindings.get(binding);
-    assert(found !== undefined, 'a call was let in whose name is not in the table');
-    return found.source;
-  }
-}
-
-type Written = Pick<JournalEntry, 'after' | 'atMs'>;
-
-function calledEntry(call: IssuedCall, source: Source, written: Written): CalledEntry {
-  const { index, binding, argumentsJson, line, column } = call;
-  return { kind: 'Called', index, binding, source, argumentsJson, line, column, ...written };
-}
-
-function settledEntry({ call, outcome }: Pending, written: Written): SettledEntry {
-  const entry = { kind: 'Settled', index: call.called.index, outcome, ...written } as const;
-  return call.operationId === '' ? entry : { ...entry, operationId: call.operationId };
 }
 
 /** With a write under way the last one comes after it (M4). What was decided first stays, but for a cancel (M6). */
