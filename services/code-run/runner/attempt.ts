@@ -2,34 +2,27 @@
  * Performs one attempt: turns what happens into events of the machine, and its effects into deeds.
  *
  * A1  Events are handled one at a time, in the order in which they came; an effect never runs inside another.
- * A2  What a sandbox says after it was given up is not heard.
- * A3  The stream ends after the last write is known, and exactly once.
- * A4  What it takes in it takes when there is room, and what it holds counts until it is let go: at the end of an
+ * A2  The stream ends after the last write is known, and exactly once.
+ * A3  What it takes in it takes when there is room, and what it holds counts until it is let go: at the end of an
  *     attempt without an end of the run at once, else when the core has read that end or is gone.
  */
 import assert from 'node:assert/strict';
-import { AppError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { unreachable } from '../../shared/unreachable.ts';
 import { Machine } from '../core/machine.ts';
 import type { Effect, Ending, MachineEvent, StopReason } from '../core/machine-types.ts';
-import {
-  type Attempt as AttemptCost,
-  type Binding,
-  isFinal,
-  type RunResult,
-  type StoredRun,
-} from '../core/model.ts';
-import type { CodeRunStore, Writer } from '../store/contract.ts';
-import { LeaseLost, StoreUnavailable } from '../store/contract.ts';
+import type { Attempt as AttemptCost, Binding, StoredRun } from '../core/model.ts';
+import { type CodeRunStore, LeaseLost, type Writer } from '../store/contract.ts';
+import { AttemptWrites, type WriteEffect } from './attempt-writes.ts';
 import type { Clock } from './clock.ts';
-import type { ReportedOutcome, RunEvent, Sandbox, SandboxCost } from './contract.ts';
+import type { ReportedOutcome, RunEvent, Sandbox } from './contract.ts';
 import { digestOf } from './digest.ts';
-import { notFound, stoppedError, takenOver, withStore } from './endings.ts';
+import { stoppedError, withStore } from './endings.ts';
 import { EventQueue } from './event-queue.ts';
+import { foundElsewhere } from './found-elsewhere.ts';
 import { Lease } from './lease.ts';
 import type { Room, Share } from './room.ts';
-import { SandboxSession } from './sandbox-session.ts';
+import { Sandboxes } from './sandboxes.ts';
 import type { RunnerSettings } from './settings.ts';
 
 export interface AttemptParts {
@@ -50,8 +43,6 @@ export interface AttemptStart {
   readonly logLinesReceived: number | undefined;
 }
 
-type WriteEffect = Extract<Effect, { tag: 'Append' | 'Suspend' | 'Finish' | 'Release' }>;
-
 export class Attempt {
   /** Resolves when the last write is known and nothing of the attempt is left. */
   readonly ended: Promise<void>;
@@ -61,6 +52,8 @@ export class Attempt {
   readonly #writer: Writer;
   readonly #events: EventQueue<RunEvent>;
   readonly #lease: Lease;
+  readonly #writes: AttemptWrites;
+  readonly #sandboxes: Sandboxes;
   readonly #startedAtMs: number;
   readonly #log: Log;
   readonly #queue: MachineEvent[] = [];
@@ -69,12 +62,7 @@ export class Attempt {
   /** Undefined: it is over, and holds nothing of the run. */
   #machine: Machine | undefined;
   #knownOutcomes: readonly ReportedOutcome[];
-  #session: SandboxSession | undefined;
-  /** The one that was heard last. */
-  #lastSession: SandboxSession | undefined;
   #cancelRetry = () => {};
-  #cost: SandboxCost = { cpuMs: 0, memoryBytes: 0 };
-  #finished: StoredRun | undefined;
   #roomForOutcomes: (() => void) | undefined;
   #outcomes: AsyncIterator<ReportedOutcome> | undefined;
 
@@ -90,6 +78,9 @@ export class Attempt {
     this.#lease = new Lease(parts, this.#writer, run.lease.expiresAtMs, () =>
       this.#dispatch({ tag: 'LeaseLost' }),
     );
+    this.#writes = new AttemptWrites(parts.store, this.#writer, this.#lease, (nowMs) => this.#costs(nowMs));
+    const { sandbox, room } = parts;
+    this.#sandboxes = new Sandboxes({ sandbox, room, log: this.#log }, run, (event) => this.#dispatch(event));
     this.#machine = new Machine({
       callId: run.callId,
       bindings: run.bindings,
@@ -176,8 +167,8 @@ export class Attempt {
   /** Our own mistake. Nothing more of this attempt is handled; the lease runs out, and the run is resumable. */
   #fail(error: unknown): void {
     this.#log.error({ err: error, phase: this.#machine?.phase }, 'the attempt broke');
-    this.#kill();
-    this.#lastSession?.close();
+    this.#cancelRetry();
+    this.#sandboxes.close();
     this.#stopSending();
     this.#events.close({ error });
     this.#letGo();
@@ -233,13 +224,14 @@ export class Attempt {
   #perform(effect: Effect): void {
     switch (effect.tag) {
       case 'Execute':
-        this.#execute(effect.outcomes);
+        this.#sandboxes.execute(effect.outcomes);
         break;
       case 'Deliver':
-        this.#session?.deliver(effect.outcomes);
+        this.#sandboxes.deliver(effect.outcomes);
         break;
       case 'Kill':
-        this.#kill();
+        this.#sandboxes.kill();
+        this.#cancelRetry();
         break;
       case 'RetryLater':
         this.#retryLater(effect.tries);
@@ -270,12 +262,6 @@ export class Attempt {
     }
   }
 
-  #kill(): void {
-    this.#session?.kill();
-    this.#session = undefined;
-    this.#cancelRetry();
-  }
-
   #retryLater(tries: number): void {
     const { clock, settings } = this.#parts;
     const delayMs = settings.sandboxRetryMs * 4 ** (tries - 1);
@@ -284,7 +270,7 @@ export class Attempt {
 
   #write(effect: WriteEffect): void {
     if (effect.tag !== 'Append') this.#stopSending();
-    this.#written(effect, this.#parts.clock.now()).then(
+    this.#writes.perform(effect, this.#parts.clock.now()).then(
       () => this.#dispatch({ tag: 'Written' }),
       (error: unknown) => this.#writeFailed(effect, error),
     );
@@ -298,65 +284,23 @@ export class Attempt {
     this.#dispatch({ tag: 'WriteFailed', cause });
   }
 
-  #written(effect: WriteEffect, nowMs: number): Promise<void> {
-    const { store } = this.#parts;
-    switch (effect.tag) {
-      case 'Append': {
-        const { length, entries, logLines } = effect;
-        if (entries.length === 0) return this.#lease.renew();
-        return store.append(this.#writer, length, entries, logLines, nowMs);
-      }
-      case 'Suspend':
-        return store.wait(this.#writer, effect.waiting, this.#costs(nowMs), effect.logLines, nowMs);
-      case 'Finish':
-        return this.#finish(effect.result, nowMs);
-      case 'Release':
-        return store.release(this.#writer, this.#costs(nowMs), nowMs);
-      default:
-        return unreachable(effect);
-    }
-  }
-
-  async #finish(result: RunResult, nowMs: number): Promise<void> {
-    this.#finished = await this.#parts.store.finish(this.#writer, result, this.#costs(nowMs), nowMs);
-  }
-
   /** The attempt is over: the lease is kept no longer, and calls that the core did not read go out no more. */
   #stopSending(): void {
     this.#lease.letGo();
     this.#events.retract(({ tag }) => tag === 'Call');
   }
 
-  #execute(outcomes: Extract<Effect, { tag: 'Execute' }>['outcomes']): void {
-    const before = this.#cost;
-    const session = new SandboxSession(this.#parts.sandbox, this.#run, {
-      event: (event) => {
-        if (this.#session === session) this.#dispatch(event);
-      },
-      room: () => this.#parts.room.wait(),
-      cost: ({ cpuMs, memoryBytes }) => {
-        this.#cost = {
-          cpuMs: before.cpuMs + cpuMs,
-          memoryBytes: Math.max(before.memoryBytes, memoryBytes),
-        };
-      },
-      lost: (error) => this.#logLoss(error),
-    });
-    this.#lastSession?.close();
-    this.#lastSession = session;
-    this.#session = session;
-    session.begin(outcomes);
-  }
-
-  /** An expected loss is one line; anything else is our own mistake, and its stack is needed. */
-  #logLoss(error: unknown): void {
-    this.#log.warn(error instanceof AppError ? { reason: error.message } : { err: error }, 'sandbox lost');
-  }
-
   #costs(endedAtMs: number): AttemptCost {
     const { fingerprint, replayedCalls } = this.#held;
     const number = this.#writer.epoch;
-    return { number, startedAtMs: this.#startedAtMs, endedAtMs, ...this.#cost, replayedCalls, fingerprint };
+    return {
+      number,
+      startedAtMs: this.#startedAtMs,
+      endedAtMs,
+      ...this.#sandboxes.cost,
+      replayedCalls,
+      fingerprint,
+    };
   }
 
   async #close(ending: Ending): Promise<void> {
@@ -370,7 +314,7 @@ export class Attempt {
       this.#letGo();
     } finally {
       this.#outcomes?.return?.().catch(() => {});
-      this.#lastSession?.close();
+      this.#sandboxes.close();
       this.#markEnded();
     }
   }
@@ -379,30 +323,16 @@ export class Attempt {
     const run = this.#run;
     switch (ending.tag) {
       case 'Finished':
-        assert(this.#finished !== undefined, 'a finished run was written');
-        return { tag: 'Finished', record: { run: this.#finished, journal: this.#held.journal } };
+        assert(this.#writes.finished !== undefined, 'a finished run was written');
+        return { tag: 'Finished', record: { run: this.#writes.finished, journal: this.#held.journal } };
       case 'Waiting':
         return { tag: 'Waiting', run, requests: ending.requests };
       case 'Stopped':
         throw stoppedError(ending.why, run.id);
       case 'LeaseLost':
-        return this.#foundElsewhere(run.id);
+        return foundElsewhere(this.#parts.store, this.#writer);
       default:
         return unreachable(ending);
     }
-  }
-
-  /** The run was taken from this attempt, or its lease ran out while the store was away: what is it now? */
-  async #foundElsewhere(runId: string): Promise<RunEvent> {
-    const { store } = this.#parts;
-    const run = await store.get(runId).catch((error: unknown) => {
-      throw error instanceof StoreUnavailable ? stoppedError('StoreUnavailable', runId) : error;
-    });
-    if (run === undefined) throw notFound(runId);
-    if (run.status === 'Running' && run.lease.epoch === this.#writer.epoch) {
-      throw stoppedError('StoreUnavailable', runId);
-    }
-    if (!isFinal(run.status)) throw takenOver(run);
-    return { tag: 'Finished', record: { run, journal: await store.journal(runId) } };
   }
 }
