@@ -162,6 +162,11 @@ export const limits = {
   storeInlineBytesMax: 16 * KiB,
   /** A chunk, and a batch of the journal in one piece: far below what a database takes as one document. */
   storeChunkBytesMax: 4 * MiB,
+  /** A field before it is compressed and sealed, and what one may become that is opened: calls and outcomes of one
+   *  append, whose texts may take two bytes for one. */
+  storeFieldBytesMax: 576 * MiB,
+  /** Attempts that a run remembers, the last ones: a run may be resumed any number of times. */
+  storeAttemptsMax: 100,
   /** A smaller field is not compressed. */
   storeCompressBytesMin: 1 * KiB,
   /** Data keys that one instance holds in the clear, those used last. */
@@ -303,6 +308,10 @@ assert(
 );
 assert(limits.catalogsKeptBytesMax >= limits.catalogBytesMax, 'a catalog that was put must be kept');
 assert(limits.storeChunkBytesMax < 8 * MiB, 'a chunk stays below the document limit of every database');
+assert(
+  limits.storeFieldBytesMax >= 2 * (limits.runBytesMax + callRanges.resultBytesMax.max),
+  'what a run may hold can be stored',
+);
 assert(limits.storeInlineBytesMax < limits.storeChunkBytesMax, 'a row holds less than a chunk');
 assert(appLimits.callTotalTimeoutMs >= appLimits.callTimeoutMs, 'progress may only lengthen a call');
 assert(

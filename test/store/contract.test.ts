@@ -306,6 +306,18 @@ for (const { name, available, start } of backends('the store contract')) {
       expect(await other.get(run.id)).toStrictEqual(run3);
     });
 
+    test('of the attempts of a run the last are kept', async () => {
+      const { run } = await started();
+      const max = limits.storeAttemptsMax;
+      for (let number = 1; number <= max + 1; number++) {
+        await store.release({ runId: run.id, epoch: number }, attempt(number), t0);
+        const kept = (await store.claim(run.id, claimBy('a'))) as { run: { attempts: unknown } };
+        const first = Math.max(1, number - max + 1);
+        const expected = Array.from({ length: number - first + 1 }, (_, at) => attempt(first + at));
+        if (number >= max) expect(kept.run.attempts).toStrictEqual(expected);
+      }
+    }, 60_000);
+
     test.each<RunResult>([
       completed,
       { tag: 'Completed', logs: [] },

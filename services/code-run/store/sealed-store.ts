@@ -307,7 +307,7 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     const held = await this.#heldRun(writer);
     if (held !== undefined) {
       const { run, end } = held;
-      const attempts = [...run.attempts, attempt];
+      const attempts = [...run.attempts, attempt].slice(-limits.storeAttemptsMax);
       const known = {
         status,
         journalLength: end.length,

@@ -726,7 +726,7 @@ export declare type CodeRun = Message<"openbot.codemode.v1.CodeRun"> & {
   limits?: Limits | undefined;
 
   /**
-   * Every attempt, in order.
+   * The last attempts, at most 100, in order.
    *
    * @generated from field: repeated openbot.codemode.v1.Attempt attempts = 12;
    */

@@ -7,6 +7,7 @@
  *     stands in the manifest, so chunks cannot be moved, left out, reordered or taken from an older write.
  * F3  Chunks are durable before the row that names them is written.
  */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
@@ -47,6 +48,7 @@ export async function sealField(
   inlineBytesMax: number,
   atMs: number,
 ): Promise<SealedField> {
+  assert(plain.length <= limits.storeFieldBytesMax, 'what is stored can be opened');
   const small = await compressed(plain);
   const form = small === undefined ? forms.raw : forms.zstd;
   const content = small ?? plain;
@@ -77,19 +79,21 @@ export async function sealField(
 
 /**
  * `readChunks` gives the chunks of a blob in order. Throws Unauthentic. What is small is there at once: a journal
- * has thousands of pieces, and a promise for each would cost as much as opening them.
+ * has thousands of pieces, and a promise for each would cost as much as opening them. What would become more than
+ * `bytesMax` is a RangeError: who has the key may still lie.
  */
 export function openField(
   key: Uint8Array,
   place: FieldPlace,
   sealed: Uint8Array,
   readChunks: ReadChunks,
+  bytesMax: number = limits.storeFieldBytesMax,
 ): Buffer | Promise<Buffer> {
   const content = open(key, place.context, sealed);
   const form = formOf(sealed);
   return form === forms.manifest
-    ? openChunks(key, place, JSON.parse(content.toString('utf8')) as Manifest, readChunks)
-    : expanded(content, form);
+    ? openChunks(key, place, JSON.parse(content.toString('utf8')) as Manifest, readChunks, bytesMax)
+    : expanded(content, form, bytesMax);
 }
 
 type ReadChunks = (blob: string, count: number) => Promise<readonly ChunkRow[]>;
@@ -99,13 +103,14 @@ async function openChunks(
   place: FieldPlace,
   manifest: Manifest,
   readChunks: ReadChunks,
+  bytesMax: number,
 ): Promise<Buffer> {
   const chunks = await readChunks(manifest.blob, manifest.chunks);
   if (chunks.length !== manifest.chunks) {
     throw new Unauthentic(`${manifest.chunks} chunks were written and ${chunks.length} are there`);
   }
   const parts = chunks.map((chunk, index) => open(key, chunkContext(place, manifest, index), chunk.body));
-  return expanded(Buffer.concat(parts), manifest.form);
+  return expanded(Buffer.concat(parts), manifest.form, bytesMax);
 }
 
 function chunkContext(place: FieldPlace, manifest: Manifest, index: number): Context {
@@ -124,12 +129,15 @@ async function compressed(plain: Buffer): Promise<Buffer | undefined> {
   return small.length < plain.length ? small : undefined;
 }
 
-function expanded(content: Buffer, form: number): Buffer | Promise<Buffer> {
+/** A few bytes may become as many as anyone likes: throws RangeError past `maxOutputLength`. */
+function expanded(content: Buffer, form: number, maxOutputLength: number): Buffer | Promise<Buffer> {
   if (form === forms.raw) {
     return content;
   }
   if (form !== forms.zstd) {
     throw new Unauthentic(`form ${form} is not known here`);
   }
-  return content.length <= inlineCompressBytesMax ? zstdDecompressSync(content) : decompress(content);
+  return content.length <= inlineCompressBytesMax
+    ? zstdDecompressSync(content, { maxOutputLength })
+    : decompress(content, { maxOutputLength });
 }
