@@ -55,6 +55,39 @@ describe('an event queue', () => {
     expect(await all(queue)).toEqual([]);
   });
 
+  test.each([
+    ['it waits for the end', {}, 'before'],
+    ['it waits for an error', { error: new Error('broken') }, 'before'],
+    ['it comes to the end', {}, 'after'],
+    ['it comes to an error', { error: new Error('broken') }, 'after'],
+  ] as const)('says when all is read: %s', async (_name, end, closing) => {
+    let read = false;
+    const queue = new EventQueue<number>(undefined, () => {
+      read = true;
+    });
+    queue.push(1);
+    await queue.next();
+    const waiting = closing === 'before' ? queue.next() : undefined;
+    expect(read).toBe(false);
+    queue.close(end);
+    await (waiting ?? queue.next()).catch(() => {});
+    expect(read).toBe(true);
+  });
+
+  test('says that all is read when its reader leaves, before the end or after', async () => {
+    for (const end of [undefined, {}]) {
+      let read = false;
+      const queue = new EventQueue<number>(undefined, () => {
+        read = true;
+      });
+      queue.push(1);
+      if (end !== undefined) queue.close(end);
+      expect(read).toBe(false);
+      await queue.return();
+      expect(read).toBe(true);
+    }
+  });
+
   test('takes back what was not read', async () => {
     const queue = new EventQueue<number>();
     for (const item of [1, 2, 3, 4]) queue.push(item);

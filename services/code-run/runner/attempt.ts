@@ -74,7 +74,10 @@ export class Attempt {
     this.#startedAtMs = parts.clock.now();
     this.#log = parts.log.child({ run: run.id, attempt: run.lease.epoch });
     this.#writer = { runId: run.id, epoch: run.lease.epoch };
-    this.#events = new EventQueue(() => this.stop('CoreLost'));
+    this.#events = new EventQueue(
+      () => this.stop('CoreLost'),
+      () => void this.ended.then(() => this.#share.leave()),
+    );
     this.#lease = new Lease(parts, this.#writer, run.lease.expiresAtMs, () =>
       this.#dispatch({ tag: 'LeaseLost' }),
     );
@@ -102,18 +105,7 @@ export class Attempt {
   }
 
   /** Begins, and gives what the core gets. To be called once. */
-  async *begin(
-    outcomes: AsyncIterable<ReportedOutcome>,
-    signal: AbortSignal,
-  ): AsyncGenerator<RunEvent, void, void> {
-    try {
-      yield* this.#begin(outcomes, signal);
-    } finally {
-      void this.ended.then(() => this.#share.leave());
-    }
-  }
-
-  #begin(outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal): AsyncIterable<RunEvent> {
+  begin(outcomes: AsyncIterable<ReportedOutcome>, signal: AbortSignal): AsyncIterable<RunEvent> {
     this.#lease.keep();
     this.#dispatch({ tag: 'Begin' });
     for (const reported of this.#knownOutcomes) this.#dispatch({ tag: 'Reported', reported });

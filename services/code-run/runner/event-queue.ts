@@ -8,10 +8,12 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
   #end: { readonly error?: unknown } | undefined;
   #reader: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
   readonly #onAbandon: () => void;
+  readonly #onRead: () => void;
 
-  /** `onAbandon` is called when the reader leaves before the end. */
-  constructor(onAbandon: () => void = () => {}) {
+  /** `onAbandon` is called when the reader leaves before the end; `onRead` then too, and when it comes to the end. */
+  constructor(onAbandon: () => void = () => {}, onRead: () => void = () => {}) {
     this.#onAbandon = onAbandon;
+    this.#onRead = onRead;
   }
 
   push(item: T): void {
@@ -27,6 +29,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
     this.#end = end;
     const reader = this.#takeReader();
     if (reader === undefined) return;
+    this.#onRead();
     if ('error' in end) reader.reject(end.error);
     else reader.resolve({ done: true, value: undefined });
   }
@@ -48,6 +51,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
       this.#reader = Promise.withResolvers();
       return this.#reader.promise;
     }
+    this.#onRead();
     if (!('error' in this.#end)) return Promise.resolve({ done: true, value: undefined });
     const { error } = this.#end;
     this.#end = {};
@@ -60,6 +64,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
     this.#head = 0;
     this.close();
     if (open) this.#onAbandon();
+    this.#onRead();
     return Promise.resolve({ done: true, value: undefined });
   }
 
