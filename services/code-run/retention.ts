@@ -17,21 +17,21 @@ export class Retention {
   readonly #parts: RetentionParts;
   #cancelTimer = () => {};
   #purging: Promise<unknown> = Promise.resolve();
-  #stopped = false;
+  readonly #stop = new AbortController();
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
   }
 
   start(): void {
-    if (this.#stopped) return;
+    if (this.#stop.signal.aborted) return;
     this.#purging = this.purge();
     this.#cancelTimer = this.#parts.clock.after(everyMs, () => this.start());
   }
 
-  /** Stops, and resolves when a purge that is under way is over. */
+  /** Stops, also a purge that is under way, and resolves when it has. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stop.abort();
     this.#cancelTimer();
     await this.#purging;
   }
@@ -39,7 +39,7 @@ export class Retention {
   async purge(): Promise<void> {
     const { store, clock, retentionDays, log } = this.#parts;
     try {
-      const deleted = await store.purge(clock.now() - retentionDays * dayMs);
+      const deleted = await store.purge(clock.now() - retentionDays * dayMs, this.#stop.signal);
       if (deleted > 0) log.info({ deleted }, 'old runs deleted');
     } catch (error) {
       log.warn({ err: error }, 'old runs could not be deleted');

@@ -138,9 +138,9 @@ export interface CodeRunStore {
   deleteSession(session: string): Promise<number>;
   /**
    * Deletes final runs last changed before `beforeMs`, and those that can never end by themselves: unreadable,
-   * and nobody's since before `beforeMs`. Gives how many.
+   * and nobody's since before `beforeMs`. Gives how many. `signal` stops it; what is left comes with the next.
    */
-  purge(beforeMs: number): Promise<number>;
+  purge(beforeMs: number, signal?: AbortSignal): Promise<number>;
   /**
    * Ids of runs that are Running with a lease that expired before `beforeMs`: at most `max`, in order, those
    * after `afterId` ("": from the first).

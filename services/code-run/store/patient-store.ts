@@ -116,8 +116,8 @@ export class PatientStore implements CodeRunStore, KeyRotation {
     return this.#begin((store) => store.deleteSession(session));
   }
 
-  purge(beforeMs: number): Promise<number> {
-    return this.#begin((store) => store.purge(beforeMs));
+  purge(beforeMs: number, signal?: AbortSignal): Promise<number> {
+    return this.#begin((store) => store.purge(beforeMs, signal));
   }
 
   abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {

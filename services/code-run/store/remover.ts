@@ -11,9 +11,17 @@
  *     a fence after them: none of its writers, however late, finds a place free. One that has ended may have late
  *     writers too: of an attempt that it was taken from. By the time of retention there are none.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
-import { asRead, isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
+import {
+  asRead,
+  isFinalRow,
+  type RowStore,
+  type RunRow,
+  type RunRowChange,
+  type UnheldKind,
+} from './rows.ts';
 
 const idsAtOnce = 100;
 const nothing = new Uint8Array(0);
@@ -41,42 +49,41 @@ export class RunRemover {
     let removed = 0;
     for (;;) {
       const ids = await this.#rows.idsOfSession(session, idsAtOnce);
-      for (const id of ids) {
-        removed += (await this.#delete(id, 'stay')) ? 1 : 0;
-      }
+      removed += await count(ids, (id) => this.#delete(id, 'stay'));
       if (ids.length < idsAtOnce) {
         return removed;
       }
     }
   }
 
-  async purge(beforeMs: number): Promise<number> {
+  /** `signal` stops between two runs. */
+  async purge(beforeMs: number, signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    for (;;) {
-      const ids = await this.#rows.idsOfEnded(beforeMs, idsAtOnce);
-      for (const id of ids) {
-        removed += (await this.#purgeRun(id)) ? 1 : 0;
-      }
-      if (ids.length < idsAtOnce) {
-        break;
-      }
+    let ids: readonly string[];
+    do {
+      ids = await this.#rows.idsOfEnded(beforeMs, idsAtOnce);
+      removed += await count(ids, (id) => this.#purgeRun(id), signal);
+    } while (ids.length === idsAtOnce && !signal?.aborted);
+    for (const kind of ['Running', 'Waiting'] as const) {
+      removed += await this.#purgeUnreadable(kind, beforeMs, signal);
     }
-    removed += await this.#purgeUnreadable(beforeMs);
-    await this.#rows.removeOrphans(beforeMs);
+    if (!signal?.aborted) await this.#rows.removeOrphans(beforeMs);
     return removed;
   }
 
-  async #purgeUnreadable(beforeMs: number): Promise<number> {
+  async #purgeUnreadable(
+    kind: UnheldKind,
+    beforeMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
     let removed = 0;
-    for (const kind of ['Running', 'Waiting'] as const) {
-      let afterId: string | undefined = '';
-      while (afterId !== undefined) {
-        const ids: readonly string[] = await this.#rows.idsOfUnheld(kind, beforeMs, idsAtOnce, afterId);
-        for (const id of ids) {
-          removed += !(await this.#reader.isReadable(id)) && (await this.#delete(id, 'go')) ? 1 : 0;
-        }
-        afterId = ids.length < idsAtOnce ? undefined : ids.at(-1);
-      }
+    let afterId: string | undefined = '';
+    while (afterId !== undefined && !signal?.aborted) {
+      const ids: readonly string[] = await this.#rows.idsOfUnheld(kind, beforeMs, idsAtOnce, afterId);
+      const purge = async (id: string) =>
+        !(await this.#reader.isReadable(id)) && (await this.#delete(id, 'go'));
+      removed += await count(ids, purge, signal);
+      afterId = ids.length < idsAtOnce ? undefined : ids.at(-1);
     }
     return removed;
   }
@@ -151,4 +158,22 @@ export class RunRemover {
     } as const satisfies RunRowChange;
     return (await this.#rows.changeRun(id, asRead(row), change)) ? { ...row, ...change } : undefined;
   }
+}
+
+/**
+ * Of how many it is so, one after another. Between two of them everything else of this process has its turn: reads of
+ * SQLite take no turn of their own.
+ */
+async function count(
+  ids: readonly string[],
+  isSo: (id: string) => Promise<boolean>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let found = 0;
+  for (const id of ids) {
+    if (signal?.aborted) break;
+    if (await isSo(id)) found += 1;
+    await setImmediate();
+  }
+  return found;
 }

@@ -3,6 +3,7 @@
  * and only if it still has the key that was read. What is cut off goes on when it is started again: rows under
  * the active key are not looked at any more.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type KeyKeeper, KeyServiceUnavailable, KeyUnusable } from '../crypto/keys.ts';
 import { type RotationReport, StoreUnavailable } from './contract.ts';
 import type { RowStore, RunRow } from './rows.ts';
@@ -27,6 +28,7 @@ export async function rotate(
           return { keyId, rewrapped, unreadable };
         }
         const outcome = await rewrap(rows, keeper, id);
+        await setImmediate(); // What is unreadable waits for nothing: others have their turn.
         rewrapped += outcome === 'rewrapped' ? 1 : 0;
         if (outcome === 'unreadable') {
           unreadable.push(id);

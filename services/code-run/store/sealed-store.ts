@@ -245,8 +245,8 @@ export class SealedStore implements CodeRunStore, KeyRotation {
     return this.#remover.deleteSession(session);
   }
 
-  purge(beforeMs: number): Promise<number> {
-    return this.#remover.purge(beforeMs);
+  purge(beforeMs: number, signal?: AbortSignal): Promise<number> {
+    return this.#remover.purge(beforeMs, signal);
   }
 
   abandoned(beforeMs: number, max: number, afterId: string): Promise<readonly string[]> {
