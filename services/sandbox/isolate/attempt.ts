@@ -34,7 +34,8 @@ export class ChildAttempt {
   readonly #processorMs: () => number;
   #startMs = 0;
   #askedMs = 0;
-  #askedAtMs = -Infinity;
+  /** Asks the clock before the fork: what it needs is loaded when it is first used, which would take a child 6 ms. */
+  #askedAtMs = performance.now() - 1;
   #channel: Channel | undefined;
   /** Rests wait to be written, since the next outcome is here already. */
   #restsKept = false;
