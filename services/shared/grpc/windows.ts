@@ -23,7 +23,10 @@ function widen(message: unknown): void {
   const { session } = (message as { readonly stream: Http2Stream }).stream;
   if (session === undefined || session.destroyed || widened.has(session)) return;
   widened.add(session);
-  session.setLocalWindowSize(connectionWindowBytes);
+  const set = () => session.setLocalWindowSize(connectionWindowBytes);
+  // A client may ask for streams before it is connected, and has no windows until it is.
+  if (session.connecting) session.once('connect', set);
+  else set();
 }
 
 let watching = false;
