@@ -253,6 +253,26 @@ describe('a start', () => {
   });
 });
 
+describe('a change of the settings', () => {
+  test('names all that is out of range at once, and no version that was not sent', async () => {
+    const change = { codeMode: { timeoutMs: 1, memoryMb: 64, outputBytes: 1 } };
+    const expectedVersion = 2n ** 53n + 1n;
+    const refused = await services.admin
+      .updateSettings({ expectedVersion, ...change })
+      .catch((error) => error);
+    expect(refused).toMatchObject({ code: 'INVALID_ARGUMENT' });
+    expect(refused.violations).toEqual([
+      {
+        field: 'expected_version',
+        description:
+          'must be the version that the change was made for, a whole number from 0 to 9007199254740991',
+      },
+      { field: 'code_mode.timeout_ms', description: 'must be a whole number from 100 to 600000' },
+      { field: 'code_mode.output_bytes', description: 'must be a whole number from 1024 to 33554432' },
+    ]);
+  });
+});
+
 describe('what an agent needs', () => {
   test('is described, checked and offered by a catalog that was put once', async () => {
     const { core } = services;

@@ -1,5 +1,6 @@
 /** Whatever is wrong with a request, the HTTP port answers with problem details and the right status. */
 import { METHODS } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { httpLimits } from '../../services/shared/limits.ts';
 import { play, start } from './core.ts';
@@ -124,10 +125,41 @@ describe('a body', () => {
     expect(await settingsNow()).toEqual(before);
   });
 
+  test.each([
+    ['compressed', { 'content-encoding': 'gzip' }, 'the body must not be compressed'],
+    ['of no known encoding', { 'content-encoding': 'identity, x-own' }, 'the body must not be compressed'],
+    ['of Latin-1', { 'content-type': 'application/json; charset=iso-8859-1' }, 'the body must be UTF-8'],
+    ['of UTF-16', { 'content-type': 'application/json;a=b; Charset="utf-16"' }, 'the body must be UTF-8'],
+    [
+      'of two charsets',
+      { 'content-type': 'application/json;charset=utf-8;charset=x' },
+      'the body must be UTF-8',
+    ],
+  ])('that says it is %s is 415, even where it could be read', async (_name, headers, detail) => {
+    const before = await settingsNow();
+    const answer = await ask('PATCH', settingsPath, { ...json, ...headers }, await change());
+    expectProblem(answer, 415, detail);
+    expect(answer.headers).toMatchObject({
+      'accept-patch': 'application/json',
+      'accept-encoding': 'identity',
+    });
+    expect(await settingsNow()).toEqual(before);
+  });
+
+  test('that is compressed is 415', async () => {
+    const headers = { ...json, 'content-encoding': 'gzip' };
+    const answer = await ask('PATCH', settingsPath, headers, gzipSync(await change()));
+    expectProblem(answer, 415, 'the body must not be compressed');
+  });
+
   test('of JSON in any spelling of its type is read', async () => {
-    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON']) {
+    const types = ['application/json', 'Application/JSON', 'application/json; v="1"'];
+    const charsets = ['charset=utf-8', 'Charset="UTF-8"', 'charset=utf8'].map((one) => `${types[0]}; ${one}`);
+    for (const type of [...types, ...charsets]) {
       expect((await ask('PATCH', settingsPath, { 'content-type': type }, await change())).status).toBe(200);
     }
+    const identity = { ...json, 'content-encoding': 'identity' };
+    expect((await ask('PATCH', settingsPath, identity, await change())).status).toBe(200);
   });
 
   test('may be as large as the limit, and one byte past it is 413', async () => {

@@ -287,6 +287,8 @@ describe('GET /v1/sessions/:sessionId/code-runs', () => {
 });
 
 describe('/v1/platform/settings', () => {
+  const versionRule =
+    'must be the version that the change was made for, a whole number from 0 to 9007199254740991';
   const patch = (body: unknown, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
     fetch(`${services.httpUrl}/v1/platform/settings`, {
       method: 'PATCH',
@@ -371,21 +373,12 @@ describe('/v1/platform/settings', () => {
     ],
     [{ expectedVersion: 1, codeMode: { enabled: 'yes' } }, 'codeMode.enabled', 'must be true or false'],
     [{ expectedVersion: 1, codeMode: { enable: true } }, 'codeMode.enable', 'is not a field'],
-    [
-      { expectedVersion: -1, codeMode: { enabled: true } },
-      'expectedVersion',
-      'must be the version that the change was made for, a whole number',
-    ],
-    [
-      { codeMode: { enabled: true } },
-      'expectedVersion',
-      'must be the version that the change was made for, a whole number',
-    ],
-    [
-      { expectedVersion: '1', codeMode: { enabled: true } },
-      'expectedVersion',
-      'must be the version that the change was made for, a whole number',
-    ],
+    [{ expectedVersion: -1, codeMode: { enabled: true } }, 'expectedVersion', versionRule],
+    [{ codeMode: { enabled: true } }, 'expectedVersion', versionRule],
+    [{ expectedVersion: 1.5, codeMode: { enabled: true } }, 'expectedVersion', versionRule],
+    ['{"expectedVersion":9007199254740992,"codeMode":{"enabled":true}}', 'expectedVersion', versionRule],
+    ['{"expectedVersion":1e400,"codeMode":{"enabled":true}}', 'expectedVersion', versionRule],
+    [{ expectedVersion: '1', codeMode: { enabled: true } }, 'expectedVersion', versionRule],
     [{ expectedVersion: 1, codeMode: {} }, 'codeMode', 'must be an object with at least one field to change'],
     [
       { expectedVersion: 1, codeMode: null },
@@ -425,6 +418,27 @@ describe('/v1/platform/settings', () => {
     expect(problem).toMatchObject({ detail: `${field}: ${detail}` });
     expect(problem.errors).toContainEqual({ field, detail });
     expect(await read()).toEqual(before);
+  });
+
+  test('names all that is wrong at once, each field once: types, ranges and names', async () => {
+    const wrong = { enabled: 'yes', timeoutMs: 1e300, memoryMb: '64', outputBytes: 0, more: 1 };
+    const { errors } = await json(patch({ expectedVersion: 1.5, codeMode: wrong, extra: 1 }));
+    const described = errors.map(({ field, detail }: Record<string, string>) => `${field} ${detail}`);
+    expect(described.toSorted()).toEqual([
+      'codeMode.enabled must be true or false',
+      'codeMode.memoryMb must be a whole number from 16 to 1024',
+      'codeMode.more is not a field',
+      'codeMode.outputBytes must be a whole number from 1024 to 33554432',
+      'codeMode.timeoutMs must be a whole number from 100 to 600000',
+      `expectedVersion ${versionRule}`,
+      'extra is not a field',
+    ]);
+  });
+
+  test('takes the largest version that is exact for another one', async () => {
+    const { version } = await read();
+    const answer = await json(patch({ expectedVersion: 9007199254740991, codeMode: { enabled: true } }));
+    expect(answer.detail).toContain(`at version ${version}, not 9007199254740991:`);
   });
 });
 

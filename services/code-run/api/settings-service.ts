@@ -21,10 +21,8 @@ export function settingsService(settings: Settings): ServiceHandlers<typeof Sett
 
     async updateSettings(request, context) {
       requirePermission(context.caller, permissions.administer);
-      const changed = await settings.update(
-        Number(request.expectedVersion),
-        changeOf(request),
-        (name) => `code_mode.${maskPaths[name]}`,
+      const changed = await settings.update(Number(request.expectedVersion), changeOf(request), (name) =>
+        name === 'expectedVersion' ? 'expected_version' : `code_mode.${maskPaths[name]}`,
       );
       return { settings: toSettings(changed) };
     },

@@ -22,7 +22,10 @@ export interface SettingsChange {
 }
 
 /** How a transport writes the names of the fields: "code_mode.timeout_ms" or "codeMode.timeoutMs". */
-export type FieldName = (name: keyof typeof settingRanges) => string;
+export type FieldName = (name: keyof typeof settingRanges | 'expectedVersion') => string;
+
+/** Versions count changes: no larger number is exact, and another version than the one sent would be named. */
+export const expectedVersionRule = `must be the version that the change was made for, a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 
 /** Well below the second that an update may take to count. */
 const freshMs = 500;
@@ -56,7 +59,7 @@ export class Settings {
   }
 
   async update(expectedVersion: number, change: SettingsChange, field: FieldName): Promise<PlatformSettings> {
-    checkRanges(change, field);
+    checkRanges(expectedVersion, change, field);
     const before = await this.read();
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const next: PlatformSettings = { ...before, ...given, version: before.version + 1 };
@@ -94,8 +97,10 @@ function sameValues(before: PlatformSettings, next: PlatformSettings): boolean {
   return before.version > 0 && values(before) === values(next);
 }
 
-function checkRanges(change: SettingsChange, field: FieldName): void {
+function checkRanges(expectedVersion: number, change: SettingsChange, field: FieldName): void {
   const fields = new Fields();
+  if (!Number.isSafeInteger(expectedVersion) || expectedVersion < 0)
+    fields.wrong(field('expectedVersion'), expectedVersionRule);
   for (const name of ['timeoutMs', 'memoryMb', 'outputBytes'] as const) {
     const value = change[name];
     const { min, max } = settingRanges[name];

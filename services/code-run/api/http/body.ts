@@ -1,12 +1,13 @@
 /**
- * The body of a request: JSON, and nothing else.
+ * The body of a request: JSON in UTF-8, as it is, and nothing else.
  *
  * B1  What cannot be read is told by its place, and a member that is there twice by its name: parsers differ on
  *     which of the two counts.
  * B2  An error never quotes a value of the body.
  */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalidField } from '../../../shared/errors.ts';
 import { jsonProblem } from '../../../shared/json.ts';
 import { limits } from '../../../shared/limits.ts';
@@ -17,9 +18,33 @@ export const bodyType = 'application/json';
 /** Any other media type is refused by fastify. */
 export function addJsonBody(http: FastifyInstance): void {
   http.removeAllContentTypeParsers();
-  http.addContentTypeParser(bodyType, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseBody(body),
+  http.addContentTypeParser(
+    bodyType,
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      checkForm(headers);
+      return parseBody(body);
+    },
   );
+}
+
+/** A body in a form that is not read: compressed, or in another charset. */
+export class UnsupportedBody extends Error {
+  override readonly name = 'UnsupportedBody';
+  readonly statusCode = 415;
+  readonly code: 'BODY_ENCODED' | 'BODY_CHARSET';
+
+  constructor(code: UnsupportedBody['code']) {
+    super(code);
+    this.code = code;
+  }
+}
+
+function checkForm({ 'content-encoding': encoding = '', 'content-type': type = '' }: IncomingHttpHeaders) {
+  if (!/^(?:[ \t]*(?:identity)?[ \t]*,?)*$/i.test(encoding)) throw new UnsupportedBody('BODY_ENCODED');
+  for (const [, charset = ''] of type.matchAll(/;[ \t]*charset[ \t]*=[ \t]*("[^"]*"|[^;\s]*)/gi)) {
+    if (!/^"?utf-?8"?$/i.test(charset)) throw new UnsupportedBody('BODY_CHARSET');
+  }
 }
 
 function parseBody(bytes: Buffer): unknown {

@@ -66,6 +66,8 @@ export const unreadable = 'the request cannot be read';
 const details: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'the path is not UTF-8 in percent-encoding',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: `the body must be ${bodyType}`,
+  BODY_ENCODED: 'the body must not be compressed',
+  BODY_CHARSET: 'the body must be UTF-8',
   FST_ERR_CTP_BODY_TOO_LARGE: `the body must be at most ${httpLimits.bodyBytesMax} bytes`,
 };
 

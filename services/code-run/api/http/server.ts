@@ -69,7 +69,7 @@ function sendError(log: Log, error: unknown, request: FastifyRequest, reply: Fas
   const problem = problemFrom(error);
   if (problem.status === 500)
     log.error({ method: request.method, route: request.routeOptions.url, err: error }, 'request failed');
-  if (problem.status === 415) reply.header('accept-patch', bodyType);
+  if (problem.status === 415) reply.header('accept-patch', bodyType).header('accept-encoding', 'identity');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   if (error instanceof AppError && error.code === 'RESOURCE_EXHAUSTED') reply.header('retry-after', '1');
   if (error instanceof AppError && error.code === 'UNAVAILABLE' && error.retryable)
