@@ -14,14 +14,17 @@ const secretParameter =
   /(?:pass|password|passwd|pwd|secret|token|sig|signature|credentials?|key|auth|authMechanismProperties)$/i;
 
 /**
- * Masks the password, or a user name that stands alone, and the values of secret parameters. Also of URLs that
- * name several hosts, as those of MongoDB do. A text that is no URL stays as it is.
+ * Masks the password and the values of secret parameters. A user name that stands alone is often a token, but
+ * never one of MongoDB: its users without a password are those of certificates. Also of URLs that name several
+ * hosts, as those of MongoDB do. A text that is no URL stays as it is.
  */
 export function maskUrl(url: string): string {
   return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i, (_, scheme: string, user: string) => {
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i, (whole, scheme: string, user: string) => {
       const colon = user.indexOf(':');
-      return `${scheme}${colon < 0 ? mask : `${user.slice(0, colon)}:${mask}`}@`;
+      if (colon === user.length - 1) return whole; // An empty password is none.
+      if (colon >= 0) return `${scheme}${user.slice(0, colon)}:${mask}@`;
+      return /^mongodb(?:\+srv)?:/i.test(scheme) ? whole : `${scheme}${mask}@`;
     })
     .replace(/([?&;])([^=&;#]+)=([^&;#]*)/g, (whole, start: string, name: string) =>
       secretParameter.test(name) ? `${start}${name}=${mask}` : whole,

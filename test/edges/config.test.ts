@@ -213,6 +213,9 @@ describe('what is printed', () => {
   test('is a file with the same settings', () => {
     const first = printed({ APP_ADDRESS: 'a "b" # c\\d', APP_LEVEL: 'high', DB_URI: 'db://x/y?z=1' });
     expect(printed({}, first)).toBe(first);
+    const user = printed({ DB_URI: 'mongodb://CN=code-run@a/x?authMechanism=MONGODB-X509' });
+    expect(user).toContain('mongodb://CN=code-run@a/');
+    expect(printed({}, user)).toBe(user);
   });
 
   test('is refused where it stands for a secret', () => {
@@ -230,6 +233,12 @@ describe('what is printed', () => {
     ['https://ann:sec:re@t@host:1/x@y', 'https://ann:***@host:1/x@y'],
     ['https://token@host', 'https://***@host'],
     ['https://:secret@host', 'https://:***@host'],
+    [
+      'mongodb://CN=code-run@a:1,b/?authMechanism=MONGODB-X509',
+      'mongodb://CN=code-run@a:1,b/?authMechanism=MONGODB-X509',
+    ],
+    ['mongodb+srv://ann@a/x', 'mongodb+srv://ann@a/x'],
+    ['mongodb://ann:@a', 'mongodb://ann:@a'],
     ['mongodb://ann:secret@a:1,b:2/db?authSource=admin', 'mongodb://ann:***@a:1,b:2/db?authSource=admin'],
     [
       'mongodb://a/?tls=true&tlsCertificateKeyFile=/k.pem&tlsCertificateKeyFilePassword=secret&w=1',
