@@ -244,6 +244,16 @@ describe('a schema becomes a type:', () => {
       'unknown /* reference loop */',
     ],
     [
+      'a loop through a definition that was read below an object',
+      {
+        type: 'object',
+        properties: { b: { $ref: '#/$defs/a' } },
+        allOf: [{ $ref: '#/$defs/a' }],
+        $defs: { a: { $ref: '#' } },
+      },
+      'type TArguments = { b?: TArguments }; TArguments',
+    ],
+    [
       'a loop beside a type',
       { $ref: '#/$defs/a', $defs: { a: { type: 'string', allOf: [{ $ref: '#/$defs/a' }] } } },
       'string',

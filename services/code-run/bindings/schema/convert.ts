@@ -97,6 +97,11 @@ class Converter {
   readonly #ones = new Map<JsonObject, unknown>();
   /** Definitions being read between which and here no object or list lies. */
   #unguarded = new Set<Definition>();
+  /**
+   * Which others a definition is made of without an object or a list between; once it is read, those of them alone that
+   * were still being read.
+   */
+  readonly #bare = new Map<Definition, Set<Definition>>();
   #nodes = 0;
   /** The field that is being read; at first, the whole. */
   #field: string;
@@ -127,7 +132,8 @@ class Converter {
   #define(schema: JsonObject, hint: string, depth: number): Type {
     const known = this.#definitions.get(schema);
     if (known !== undefined) {
-      if (this.#unguarded.has(known)) return unknownBecause('reference loop');
+      if (this.#leadsBack(known, new Set())) return unknownBecause('reference loop');
+      this.#noteBare(known);
       if (known.type === undefined) known.recursive = true;
       return { kind: 'named', definition: known };
     }
@@ -138,10 +144,39 @@ class Converter {
       recursive: false,
     };
     this.#definitions.set(schema, definition);
+    this.#noteBare(definition);
     this.#unguarded.add(definition);
     definition.type = this.#read(schema, depth);
     this.#unguarded.delete(definition);
+    const open = new Set<Definition>();
+    this.#gatherOpen(definition, open, new Set());
+    this.#bare.set(definition, open);
     return { kind: 'named', definition };
+  }
+
+  /** Of the definition that is being read right here. */
+  #noteBare(part: Definition): void {
+    const whole = [...this.#unguarded].at(-1);
+    if (whole === undefined) return;
+    const parts = this.#bare.get(whole) ?? new Set();
+    this.#bare.set(whole, parts.add(part));
+  }
+
+  #gatherOpen(definition: Definition, open: Set<Definition>, seen: Set<Definition>): void {
+    for (const part of this.#bare.get(definition) ?? []) {
+      if (seen.has(part)) continue;
+      seen.add(part);
+      if (part.type === undefined) open.add(part);
+      else this.#gatherOpen(part, open, seen);
+    }
+  }
+
+  /** Whether a definition, be it read already, is made of one that is being read: a type cannot be a part of itself. */
+  #leadsBack(definition: Definition, seen: Set<Definition>): boolean {
+    if (this.#unguarded.size === 0 || seen.has(definition)) return false;
+    seen.add(definition);
+    if (this.#unguarded.has(definition)) return true;
+    return [...(this.#bare.get(definition) ?? [])].some((part) => this.#leadsBack(part, seen));
   }
 
   /** A part below an object or a list: a definition may lead back to itself through it. */
