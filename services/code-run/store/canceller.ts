@@ -7,6 +7,7 @@
  *     be readable. The fence follows; where that was cut off, the next cancel of the run puts it.
  */
 import type { StoredRun } from '../core/model.ts';
+import { RunUnreadable } from './contract.ts';
 import { endAfter, type RunLog } from './log.ts';
 import type { RunReader } from './reader.ts';
 import { asRead, isFinalRow, type RowStore, type RunRow, type RunRowChange } from './rows.ts';
@@ -39,7 +40,8 @@ export class RunCanceller {
         return row && (row.status === 'Cancelled' ? this.#cancelled(row) : reader.open(row));
       }
       const key = await codec.keyIfThere(row);
-      const end = await (key === undefined ? this.#endInClear(row) : this.#sealedEnd(key, row, nowMs));
+      const sealed = key && (await this.#sealedEnd(key, row, nowMs));
+      const end = sealed ?? (await this.#endInClear(row));
       const lease = { leaseOwner: '', leaseExpiresAtMs: nowMs };
       const change = { status: 'Cancelled', updatedAtMs: nowMs, ...lease, ...end } as const;
       if (await rows.changeRun(runId, asRead(row), change)) {
@@ -49,9 +51,14 @@ export class RunCanceller {
     }
   }
 
+  /** Undefined: its log was changed so that it takes no fence. */
   async #sealedEnd(key: RunKey, row: RunRow, nowMs: number) {
     const { log, codec } = this.#parts;
-    const fence = await log.lastFence(key, row.epoch + 1, row.logLines, nowMs);
+    const fence = await log.lastFence(key, row.epoch + 1, row.logLines, nowMs).catch((error: unknown) => {
+      if (error instanceof RunUnreadable) return undefined;
+      throw error;
+    });
+    if (fence === undefined) return undefined;
     const { length: journalLength, logLines } = endAfter(fence);
     const head = { epoch: fence.epoch, journalLength, logLines };
     const final = { id: row.id, status: 'Cancelled', updatedAtMs: nowMs, ...head } as const;

@@ -47,23 +47,23 @@ export class RunRemover {
 
   async deleteSession(session: string): Promise<number> {
     let removed = 0;
-    for (;;) {
-      const ids = await this.#rows.idsOfSession(session, idsAtOnce);
+    // Of no session are the rows of runs whose deletion is finished.
+    let ids: readonly string[] = session === '' ? [] : await this.#rows.idsOfSession(session, idsAtOnce);
+    while (ids.length > 0) {
       removed += await count(ids, (id) => this.#delete(id, 'stay'));
-      if (ids.length < idsAtOnce) {
-        return removed;
-      }
+      ids = await this.#others(ids, () => this.#rows.idsOfSession(session, idsAtOnce));
     }
+    return removed;
   }
 
   /** `signal` stops between two runs. */
   async purge(beforeMs: number, signal?: AbortSignal): Promise<number> {
     let removed = 0;
-    let ids: readonly string[];
-    do {
-      ids = await this.#rows.idsOfEnded(beforeMs, idsAtOnce);
+    let ids = await this.#rows.idsOfEnded(beforeMs, idsAtOnce);
+    while (ids.length > 0) {
       removed += await count(ids, (id) => this.#purgeRun(id), signal);
-    } while (ids.length === idsAtOnce && !signal?.aborted);
+      ids = signal?.aborted ? [] : await this.#others(ids, () => this.#rows.idsOfEnded(beforeMs, idsAtOnce));
+    }
     for (const kind of ['Running', 'Waiting'] as const) {
       removed += await this.#purgeUnreadable(kind, beforeMs, signal);
     }
@@ -88,10 +88,26 @@ export class RunRemover {
     return removed;
   }
 
+  /** The next page after a full one; none where it holds nothing new: a row may have been changed so that it stays. */
+  async #others(
+    before: readonly string[],
+    read: () => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
+    if (before.length < idsAtOnce) return [];
+    const ids = await read();
+    return ids.every((id) => before.includes(id)) ? [] : ids;
+  }
+
+  /** Under the id it was found by, whatever stands in it. */
+  async #row(id: string): Promise<RunRow | undefined> {
+    const row = await this.#rows.run(id);
+    return row && { ...row, id };
+  }
+
   /** Whether it vanished by this. */
   async #delete(id: string, places: Places): Promise<boolean> {
     for (;;) {
-      const row = await this.#rows.run(id);
+      const row = await this.#row(id);
       if (row === undefined || row.status === 'Deleted') {
         await (row && this.#finish(row));
         return false;
@@ -105,7 +121,7 @@ export class RunRemover {
   }
 
   async #purgeRun(id: string): Promise<boolean> {
-    const row = await this.#rows.run(id);
+    const row = await this.#row(id);
     if (row === undefined) {
       return false;
     }
@@ -122,7 +138,8 @@ export class RunRemover {
   }
 
   /** What is left of a row that was marked. Whoever does it again, or beside another, does no harm. */
-  async #finish({ id, status, epoch, leaseExpiresAtMs, updatedAtMs }: RunRow): Promise<void> {
+  async #finish(row: RunRow): Promise<void> {
+    const { id, epoch, leaseExpiresAtMs, updatedAtMs } = row;
     if (leaseExpiresAtMs === noWriter) {
       await this.#rows.removeContent(id, 'go');
       await this.#rows.removeRun(id);
@@ -133,7 +150,7 @@ export class RunRemover {
     }
     await this.#log.unsealedFence(id, epoch, leaseExpiresAtMs);
     await this.#rows.removeContent(id, 'stay');
-    await this.#rows.changeRun(id, { status, epoch }, { session: '', updatedAtMs: leaseExpiresAtMs });
+    await this.#rows.changeRun(id, asRead(row), { session: '', updatedAtMs: leaseExpiresAtMs });
   }
 
   /** Its place in the list and the key of its call are free at once. Undefined: the row is another by now. */

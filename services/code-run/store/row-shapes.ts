@@ -90,6 +90,10 @@ export function shapedBytes(value: unknown): Uint8Array {
   return value instanceof Uint8Array ? value : nothing;
 }
 
+export function shapedTime(value: unknown): number {
+  return isTime(value) ? (value as number) : 0;
+}
+
 function shaped<Row extends { readonly malformed?: readonly string[] }>(
   fields: readonly Exclude<keyof Row, 'malformed'>[],
   shape: Shape<Row>,

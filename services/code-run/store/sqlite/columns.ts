@@ -1,6 +1,6 @@
 /** Between rows and SQLite's records. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import { runFields, shapedBytes, shapedHead, shapedRun } from '../row-shapes.ts';
+import { runFields, shapedBytes, shapedHead, shapedRun, shapedTime } from '../row-shapes.ts';
 import type { BatchHead, BatchRow, ChunkRow, NewRunRow, RunRow } from '../rows.ts';
 
 export type Cells = Record<string, SQLOutputValue>;
@@ -60,7 +60,7 @@ export function chunkRow(cells: Cells): ChunkRow {
     runId: text(cells, 'run_id'),
     blob: text(cells, 'blob'),
     index: number(cells, 'part'),
-    atMs: number(cells, 'at_ms'),
+    atMs: shapedTime(cells['at_ms']),
     body: shapedBytes(cells['body']),
   };
 }
