@@ -7,7 +7,6 @@ import { unmarkedFilter } from '../../services/sandbox/jail/seccomp/unmarked.ts'
 import { nameOfAction, runFilter } from './bpf.ts';
 
 const pid = 4711;
-const pthreadFlags = 0x3d0f00n;
 
 /** What is let through whatever its arguments are, written down a second time. */
 const allowed = `read write futex madvise munmap clock_gettime mremap brk rt_sigprocmask rt_sigreturn
@@ -16,7 +15,6 @@ const allowed = `read write futex madvise munmap clock_gettime mremap brk rt_sig
   /\s+/,
 );
 const refused: Readonly<Record<string, string>> = {
-  clone3: 'errno 38',
   rt_sigaction: 'errno 13',
   fstat: 'errno 13',
   lseek: 'errno 13',
@@ -33,7 +31,7 @@ const refused: Readonly<Record<string, string>> = {
 };
 const refusedOnX64 = ['open', 'stat', 'lstat', 'readlink', 'access'];
 /** Judged by their arguments. */
-const judged = ['mmap', 'mprotect', 'kill', 'tgkill', 'prctl', 'prlimit64', 'clone'];
+const judged = ['mmap', 'mprotect', 'kill', 'tgkill', 'prctl', 'prlimit64'];
 
 for (const name of ['x64', 'arm64']) {
   describe(`the filter for ${name}`, () => {
@@ -74,15 +72,6 @@ for (const name of ['x64', 'arm64']) {
         // The kernel looks at 32 bits of a process id.
         expect(call(syscall, BigInt(pid) | (1n << 32n), 6)).toBe('allow');
         for (const other of [0, 1, -1, -pid, pid + 1]) expect(call(syscall, other, 6)).toBe('kill');
-      }
-    });
-
-    test('lets a thread be made, and no process', () => {
-      const SIGCHLD = 17n;
-      const CLONE_NEWUSER = 0x1000_0000n;
-      expect(call('clone', pthreadFlags)).toBe('allow');
-      for (const flags of [0n, SIGCHLD, pthreadFlags | CLONE_NEWUSER, pthreadFlags & ~0x1_0000n]) {
-        expect(call('clone', flags)).toBe('kill');
       }
     });
 

@@ -70,10 +70,11 @@ export function flagsOf({ jit }: { readonly jit: boolean }): readonly string[] {
     '--single-threaded',
     '--v8-pool-size=0',
     '--disable-sigusr1',
-    // These put off work to a timer, for which isolated-vm starts a thread.
+    // What these turn off is put off by the engine to a timer, for which isolated-vm would start a thread: the lock
+    // lets none be made.
     '--no-memory-reducer',
     '--no-incremental-marking-task',
-    '--no-memory-pool',
+    '--memory-pool-timeout=0',
     // Functions are compiled once, before the fork, and not in every child again.
     '--no-lazy',
     // The depth at which a recursion ends is part of what a program sees.

@@ -8,11 +8,8 @@
 
 const EPERM = 1;
 const EACCES = 13;
-const ENOSYS = 38;
 
 const PROT_EXEC = 4;
-/** CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID and CHILD_CLEARTID. */
-const PTHREAD_FLAGS = 0x3d_0f_00;
 const PR_SET_NAME = 15;
 const PR_SET_VMA = 0x53_56_4d_41;
 
@@ -81,16 +78,6 @@ export function policy({ jit, threads }: PolicyOptions): readonly Rule[] {
       verdict: 'allow',
       otherwise: { errno: EPERM },
     },
-    // A thread as the C library makes it, and nothing else: isolated-vm starts one for work that the engine
-    // puts off, and gives up if it cannot. ENOSYS sends the C library from clone3, whose flags lie in memory
-    // that a filter cannot see, to clone.
-    {
-      syscalls: ['clone'],
-      when: [{ argument: 0, equals: [PTHREAD_FLAGS] }],
-      verdict: 'allow',
-      otherwise: 'kill',
-    },
-    always({ errno: ENOSYS }, 'clone3'),
     // An engine out of memory puts signals back to what they were before it gives up. It must not be let: a
     // signal that is ignored is a budget that does not end. Nor may it be ended: it would look like an escape.
     always({ errno: EACCES }, 'rt_sigaction'),
