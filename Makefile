@@ -27,8 +27,8 @@ demo: setup ## Run a program against three real MCP servers, and show all of it
 test: setup ## Pass all tests
 	vitest run --reporter=default --reporter=json --outputFile.json=.cache/tests.json
 
-attacks: setup ## Pass the tests of the sandbox and of everything that attacks it or a replay, in full
-	SANDBOX_TESTS=full vitest run test/attacks test/sandbox test/replay/attacks.test.ts
+attacks: setup ## Pass the tests of the sandbox and of everything that attacks it or a replay
+	vitest run test/attacks test/sandbox test/replay/attacks.test.ts
 
 forks: setup ## Fork 50,000 children from 500 zygotes, and tell of each that was not ready (about five minutes)
 	node --no-warnings test/stress/forks.ts
