@@ -148,9 +148,10 @@ export function reap(pid: number): Reaped {
   };
 }
 
-/** A descriptor that is readable when the child has ended. */
-export function openProcess(pid: number): number {
-  return must('pidfd_open', syscall('pidfd_open', pid, 0));
+/** A descriptor that is readable when the child has ended; undefined: this process may open no more. */
+export function openProcess(pid: number): number | undefined {
+  const fd = syscall('pidfd_open', pid, 0);
+  return fd < 0 ? undefined : fd;
 }
 
 export function closeDescriptor(fd: number): void {

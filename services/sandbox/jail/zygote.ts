@@ -62,12 +62,26 @@ export function zygoteLoop(channel: Channel, commandFd: number, child: (birth: B
       endWithParent(parent); // Before anything that could hang: a child that never gets ready must not stay.
       child(birth);
     }
-    reports.begin(fromZygote.forked).bytes(birth.secret).u32(Math.max(0, pid)).end();
-    if (pid < 0) return;
+    const watched = pid > 0 && watch(pid);
+    reports
+      .begin(fromZygote.forked)
+      .bytes(birth.secret)
+      .u32(watched ? pid : 0)
+      .end();
+  }
+
+  /** False: there is no descriptor left to hear of its end by. It is gone then, and the others go on. */
+  function watch(pid: number): boolean {
     const fd = openProcess(pid);
+    if (fd === undefined) {
+      kill(pid, SIGKILL);
+      reap(pid);
+      return false;
+    }
     alive.add(pid);
     pidByDescriptor.set(fd, pid);
     waits.add(fd);
+    return true;
   }
 
   function bury(fd: number): void {
